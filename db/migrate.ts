@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { migrations } from './migrations/index.ts';
+import type { Db } from './open.ts';
+
+/**
+ * Brings the database to the state that this program needs and answers the names of the steps taken.
+ * Safe when several processes start at once: Kysely's migrator holds an advisory lock while it works,
+ * and all steps of one start commit together or not at all.
+ */
+export async function migrate(db: Db): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    const failed = results?.find((result) => result.status === 'Error')?.migrationName;
+    throw new Error(
+      failed === undefined
+        ? 'The database could not be migrated: it may be from a newer version of this service.'
+        : `Migration ${failed} failed; nothing of it was kept.`,
+      { cause: error },
+    );
+  }
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+/** The migrations that the database still lacks, for a readiness check. */
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map((row) => row.name));
+  return Object.keys(migrations).filter((name) => !done.has(name));
+}

@@ -1,0 +1,15 @@
+import type { Migration } from 'kysely/migration';
+import * as accounts from './0001-accounts.ts';
+import * as companies from './0002-companies.ts';
+import * as work from './0003-work.ts';
+import * as talk from './0004-talk.ts';
+import * as delivery from './0005-delivery.ts';
+
+/** Append-only: what has been released is never edited, only followed by a further number. */
+export const migrations: Record<string, Migration> = {
+  '0001-accounts': accounts,
+  '0002-companies': companies,
+  '0003-work': work,
+  '0004-talk': talk,
+  '0005-delivery': delivery,
+};

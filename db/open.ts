@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import { createPgConfig } from '@electric-sql/pglite/node-postgres';
+import { Kysely, PostgresDialect, sql, type KyselyPlugin } from 'kysely';
+import pg from 'pg';
+import { columnTypes } from './column-types.ts';
+import { lockFolder } from './folder-lock.ts';
+import { withNamedStatements } from './named-statements.ts';
+import type { Schema } from './schema.ts';
+import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
+
+export type { Db } from './transaction.ts';
+
+/** One database, embedded or a server's: the program that uses it cannot tell which. */
+export type Database = {
+  readonly kind: 'embedded' | 'server';
+  /** Each statement for itself, on whichever connection is free. */
+  readonly db: Db;
+  /** For one mutation: see {@link beginLazily}. */
+  begin(onOpen?: (db: Db) => Promise<void>): LazyTransaction;
+  /** Resolves when the database answers, rejects when it does not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type OpenOptions = {
+  /** Where the embedded database lives; left out, it lives in memory. */
+  folder?: string;
+  /** Starts the embedded database from a dump of a data folder. */
+  dump?: Blob;
+  /** Looks at every statement before it runs. */
+  plugins?: KyselyPlugin[];
+};
+
+export const embeddedExtensions = { pg_trgm, btree_gin };
+
+/** The longest that a caller waits for a free connection before the service says that it is overloaded. */
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 30_000;
+
+/** Opens the PostgreSQL server at `url`. */
+export function openServer(url: string, options: { plugins?: KyselyPlugin[]; connectionsMax?: number } = {}): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    types: columnTypes,
+    max: options.connectionsMax ?? 16,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: statementTimeoutMs,
+    // The client's own limit, for a server that has gone silent.
+    query_timeout: statementTimeoutMs + 5_000,
+    lock_timeout: 10_000,
+    idle_in_transaction_session_timeout: 60_000,
+    application_name: 'work-management-service',
+    options: '-c TimeZone=UTC',
+  });
+  return wrap('server', pool, options.plugins);
+}
+
+/**
+ * Opens the embedded database, for this process alone: PGlite has no lock of its own,
+ * and two processes on one folder lose data silently.
+ */
+export async function openEmbedded(options: OpenOptions = {}): Promise<Database> {
+  const lock = options.folder === undefined ? undefined : lockFolder(options.folder);
+  try {
+    const pglite = await PGlite.create({
+      ...(options.folder === undefined ? {} : { dataDir: join(options.folder, 'database') }),
+      ...(options.dump === undefined ? {} : { loadDataDir: options.dump }),
+      extensions: embeddedExtensions,
+    });
+    await pglite.exec("set timezone = 'UTC'");
+    return wrapEmbedded(pglite, options.plugins, async () => {
+      await pglite.close();
+      lock?.release();
+    });
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+/** An open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
+export function wrapEmbedded(pglite: PGlite, plugins?: KyselyPlugin[], afterwards?: () => Promise<void>): Database {
+  const pool = new pg.Pool({
+    ...createPgConfig(pglite),
+    types: columnTypes,
+    // PGlite is one session: a second client would share its transaction.
+    max: 1,
+    idleTimeoutMillis: 0,
+    // A statement outside a transaction that is open would wait for ever.
+    connectionTimeoutMillis: 30_000,
+  });
+  return wrap('embedded', pool, plugins, afterwards);
+}
+
+function wrap(
+  kind: Database['kind'],
+  pool: pg.Pool,
+  plugins: KyselyPlugin[] = [],
+  afterwards?: () => Promise<void>,
+): Database {
+  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on('error', () => {});
+  const dialect = new PostgresDialect({ pool: withNamedStatements(pool) });
+  const driver = dialect.createDriver();
+  const db = new Kysely<Schema>({ dialect, plugins });
+  return {
+    kind,
+    db,
+    begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen),
+    ping: async () => void (await sql`select 1`.execute(db)),
+    close: async () => {
+      await db.destroy();
+      await afterwards?.();
+    },
+  };
+}

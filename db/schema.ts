@@ -1,0 +1,358 @@
+// Made by `npm run generate` from the migrations; do not edit.
+import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
+
+type Json = JSONColumnType<Record<string, unknown>>;
+
+export type Schema = {
+  accounts: {
+    account_id: GeneratedAlways<number>;
+    email: string;
+    email_verified_at: Date | null;
+    password_hash: string | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  api_keys: {
+    company_id: number;
+    api_key_id: GeneratedAlways<number>;
+    employee_id: number;
+    name: string;
+    key_hash: string;
+    key_start: string;
+    scopes: string[];
+    expires_at: Date | null;
+    last_used_at: Date | null;
+    revoked_at: Date | null;
+    created_at: Date;
+  };
+  comment_likes: {
+    company_id: number;
+    comment_id: number;
+    employee_id: number;
+    created_at: Date;
+  };
+  comment_mentions: {
+    company_id: number;
+    comment_id: number;
+    employee_id: number;
+  };
+  comment_views: {
+    company_id: number;
+    comment_id: number;
+    employee_id: number;
+    seen_at: Date;
+  };
+  comments: {
+    company_id: number;
+    comment_id: GeneratedAlways<number>;
+    task_id: number;
+    sender_id: number;
+    client_sender: number | null;
+    message: string | null;
+    mentioned_emails: Generated<string[]>;
+    reply_to: number | null;
+    image: string | null;
+    is_edited: Generated<boolean>;
+    is_deleted: Generated<boolean>;
+    created_at: Date;
+    edited_at: Date | null;
+  };
+  companies: {
+    company_id: GeneratedAlways<number>;
+    name: string;
+    timezone: string;
+    owner_id: number | null;
+    referral_code: string | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  deliveries: {
+    delivery_id: GeneratedAlways<number>;
+    reaction: string;
+    dedupe_key: string;
+    payload: Json;
+    attempts: Generated<number>;
+    due_at: Date;
+    leased_until: Date | null;
+    parked_at: Date | null;
+    last_error: string | null;
+    created_at: Date;
+  };
+  employees: {
+    company_id: number;
+    employee_id: GeneratedAlways<number>;
+    account_id: number;
+    email: string;
+    first_name: string;
+    last_name: string;
+    own_name: string | null;
+    name: GeneratedAlways<string>;
+    phone: string | null;
+    designation: string | null;
+    salary: number | null;
+    is_admin: Generated<boolean>;
+    is_team_leader: Generated<boolean>;
+    is_active: Generated<boolean>;
+    is_deleted: Generated<boolean>;
+    date_of_birth: string | null;
+    date_of_joining: string | null;
+    gender: string | null;
+    country_code: string | null;
+    picture_id: string | null;
+    search_text: string;
+    created_at: Date;
+    updated_at: Date;
+  };
+  event_streams: {
+    company_id: number;
+    stream: string;
+    last_sequence: number;
+  };
+  events: {
+    company_id: number;
+    stream: string;
+    sequence: number;
+    type: string;
+    payload: Json;
+    at: Date;
+  };
+  idempotent_answers: {
+    key_hash: string;
+    operation: string;
+    input_hash: string;
+    sealed_answer: Buffer;
+    created_at: Date;
+  };
+  identities: {
+    issuer: string;
+    subject: string;
+    account_id: number;
+    email: string | null;
+    created_at: Date;
+  };
+  notification_counts: {
+    company_id: number;
+    employee_id: number;
+    unread: Generated<number>;
+    total: Generated<number>;
+  };
+  notification_preferences: {
+    company_id: number;
+    employee_id: number;
+    category: string;
+    in_app: boolean;
+    email: boolean;
+    updated_at: Date;
+  };
+  notification_setups: {
+    company_id: number;
+    category: string;
+    in_app: boolean;
+    email: boolean;
+  };
+  notifications: {
+    company_id: number;
+    notification_id: GeneratedAlways<number>;
+    recipient_id: number;
+    cause: string;
+    app_type: string;
+    category: string;
+    priority: string;
+    title: string;
+    message: string;
+    link: string | null;
+    actor_id: number | null;
+    task_id: number | null;
+    comment_id: number | null;
+    project_id: number | null;
+    is_mention: Generated<boolean>;
+    is_read: Generated<boolean>;
+    is_starred: Generated<boolean>;
+    is_later: Generated<boolean>;
+    is_archived: Generated<boolean>;
+    created_at: Date;
+  };
+  one_time_codes: {
+    email: string;
+    purpose: string;
+    code_hash: string;
+    wrong_tries: Generated<number>;
+    created_at: Date;
+    expires_at: Date;
+    used_at: Date | null;
+  };
+  one_time_tokens: {
+    token_hash: string;
+    purpose: string;
+    account_id: number;
+    created_at: Date;
+    expires_at: Date;
+    used_at: Date | null;
+  };
+  payments: {
+    company_id: number;
+    payment_id: GeneratedAlways<number>;
+    subscription_id: number;
+    amount: number;
+    currency: string;
+    status: string;
+    paid_at: Date | null;
+    created_at: Date;
+  };
+  pictures: {
+    company_id: number;
+    picture_id: string;
+    content_type: string;
+    content: Buffer;
+    created_at: Date;
+  };
+  plans: {
+    plan_id: GeneratedAlways<number>;
+    code: string;
+    name: string;
+    price_per_month: number;
+    currency: string;
+    max_employees: number | null;
+    storage_bytes: number;
+    rank: number;
+  };
+  projects: {
+    company_id: number;
+    project_id: GeneratedAlways<number>;
+    name: string;
+    description: string | null;
+    owner_id: number;
+    allocated_hours: number | null;
+    logged_seconds: Generated<number>;
+    is_exceeded: Generated<boolean>;
+    status: Generated<string>;
+    created_at: Date;
+    updated_at: Date;
+    deleted_at: Date | null;
+  };
+  schedules: {
+    company_id: number;
+    schedule_id: GeneratedAlways<number>;
+    name: string;
+    is_default: boolean;
+    weekdays: number[];
+    starts_at: string;
+    ends_at: string;
+    created_at: Date;
+  };
+  sessions: {
+    session_id: GeneratedAlways<number>;
+    account_id: number;
+    company_id: number | null;
+    employee_id: number | null;
+    method: string;
+    refresh_generation: Generated<number>;
+    rotated_at: Date;
+    expires_at: Date;
+    user_agent: string | null;
+    network: string | null;
+    created_at: Date;
+    last_used_at: Date;
+    ended_at: Date | null;
+    ended_because: string | null;
+  };
+  storages: {
+    company_id: number;
+    bytes_used: Generated<number>;
+    bytes_max: number;
+    created_at: Date;
+  };
+  subscriptions: {
+    company_id: number;
+    subscription_id: GeneratedAlways<number>;
+    plan_id: number;
+    status: string;
+    trial: boolean;
+    starts_at: Date;
+    ends_at: Date | null;
+    created_at: Date;
+  };
+  task_collaborators: {
+    company_id: number;
+    task_id: number;
+    employee_id: number;
+  };
+  task_logs: {
+    company_id: number;
+    task_log_id: GeneratedAlways<number>;
+    task_id: number;
+    employee_id: number;
+    project_id: number;
+    start_time: Date;
+    end_time: Date;
+    duration_seconds: GeneratedAlways<number>;
+    description: string | null;
+    manual_add: boolean;
+    created_at: Date;
+    updated_at: Date;
+  };
+  tasks: {
+    company_id: number;
+    task_id: GeneratedAlways<number>;
+    project_id: number;
+    title: string;
+    description: string | null;
+    status: Generated<string>;
+    owner_id: number;
+    due_date: string | null;
+    estimated_hours: number | null;
+    completed_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+    deleted_at: Date | null;
+  };
+  timers: {
+    company_id: number;
+    employee_id: number;
+    task_id: number;
+    start_time: Date;
+    description: string | null;
+  };
+  work_days: {
+    company_id: number;
+    employee_id: number;
+    day: string;
+    working_seconds: number;
+  };
+  workspaces: {
+    company_id: number;
+    workspace_id: GeneratedAlways<number>;
+    name: string;
+    is_default: boolean;
+    created_at: Date;
+  };
+};
+
+/** Tables whose rows belong to a company: no statement may touch one without its company_id. */
+export const companyTables: ReadonlySet<string> = new Set([
+  'api_keys',
+  'comment_likes',
+  'comment_mentions',
+  'comment_views',
+  'comments',
+  'companies',
+  'employees',
+  'event_streams',
+  'events',
+  'notification_counts',
+  'notification_preferences',
+  'notification_setups',
+  'notifications',
+  'payments',
+  'pictures',
+  'projects',
+  'schedules',
+  'storages',
+  'subscriptions',
+  'task_collaborators',
+  'task_logs',
+  'tasks',
+  'timers',
+  'work_days',
+  'workspaces',
+]);
