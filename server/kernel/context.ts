@@ -1,0 +1,85 @@
+import type { Database, Db } from '../../db/open.ts';
+import type { Background } from './background.ts';
+import type { Limits } from './limits.ts';
+import type { Passwords } from './passwords.ts';
+import type { Tokens } from './tokens.ts';
+
+export type Clock = { now(): Date };
+
+export type Log = {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+};
+
+/** Addresses and switches that operations need to know. */
+export type Settings = {
+  /** Where this service is reached, without a trailing slash. */
+  publicUrl: string;
+  /** The frontend that links point to, without a trailing slash. */
+  appUrl: string;
+  requireTokenPair: boolean;
+};
+
+/** What operations are given to work with. Tests replace the clock and the database, and nothing else. */
+export type Services = {
+  /** Statements on `database.db` are kept even when the mutation that sends them fails; see {@link MutationScope}. */
+  database: Database;
+  clock: Clock;
+  log: Log;
+  settings: Settings;
+  tokens: Tokens;
+  passwords: Passwords;
+  limits: Limits;
+  background: Background;
+  /** Tells the delivery worker that there is something new to do. */
+  wakeDeliveries(): void;
+  /** Told of a fault that the operation does not list; tests fail on it. */
+  onUndeclaredFault(operation: string, code: string): void;
+};
+
+/** One request, whichever door it came through. */
+export type RequestInfo = {
+  id: string;
+  /** The caller's address, as far as the trusted proxies vouch for it; IPv6 by its /64. */
+  network: string;
+  userAgent: string | null;
+  bearer: string | undefined;
+  refreshToken: string | undefined;
+  idempotencyKey: string | undefined;
+  setHeader(name: string, value: string): void;
+};
+
+export type Context = { services: Services; request: RequestInfo };
+
+/** Someone who has signed in, perhaps with no company yet. */
+export type SignedIn = {
+  accountId: number;
+  sessionId: number;
+  email: string;
+  membership: Membership | null;
+};
+
+/** An active employee of an active company. */
+export type Membership = {
+  companyId: number;
+  employeeId: number;
+  name: string;
+  isAdmin: boolean;
+  isTeamLeader: boolean;
+  timezone: string;
+};
+
+export type Member = Omit<SignedIn, 'membership'> & Membership;
+
+/**
+ * What a body sees of the database: `db` is the mutation's one transaction, or the plain handle in a query.
+ * A mutation that must keep something although it fails (a counted wrong try) writes it through
+ * `services.database.db` before its first statement on `db`: the embedded database has one connection.
+ */
+export type MutationScope = {
+  db: Db;
+  /** Runs when the transaction has committed, and not at all when it has not. */
+  afterCommit(task: () => void): void;
+};

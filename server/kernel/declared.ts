@@ -1,0 +1,30 @@
+import type { Fault } from './fault.ts';
+import * as common from './faults.ts';
+import type { OperationMeta } from './operation.ts';
+
+/** Everything that an operation may answer beside its success: its own faults and those of its access and method. */
+export function faultsOf(meta: OperationMeta): Fault[] {
+  const { access = 'open', openapi, faults = [] } = meta;
+  const found = new Set<Fault>(faults);
+  const add = (...more: Fault[]) => more.forEach((one) => found.add(one));
+
+  add(common.VALIDATION_FAILED, common.RATE_LIMITED, common.INTERNAL_ERROR, common.SERVICE_UNAVAILABLE);
+  if (access !== 'open')
+    add(common.UNAUTHENTICATED, common.TOKEN_PAIR_REQUIRED, common.INVALID_TOKEN, common.SESSION_ENDED);
+  if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED);
+  if (access === 'admin') add(common.ADMIN_REQUIRED);
+  if (openapi?.path.includes('{')) add(common.NOT_FOUND);
+  if (openapi && openapi.method !== 'GET') {
+    add(common.MALFORMED_JSON, common.BODY_TOO_LARGE, common.UNSUPPORTED_MEDIA_TYPE);
+    add(common.IDEMPOTENCY_KEY_IN_USE, common.IDEMPOTENCY_KEY_REUSED);
+  }
+  return [...found].toSorted((a, b) => a.status - b.status || a.code.localeCompare(b.code));
+}
+
+const codesByMeta = new WeakMap<OperationMeta, Set<string>>();
+
+export function codesOf(meta: OperationMeta): Set<string> {
+  let codes = codesByMeta.get(meta);
+  if (!codes) codesByMeta.set(meta, (codes = new Set(faultsOf(meta).map((fault) => fault.code))));
+  return codes;
+}

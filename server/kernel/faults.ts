@@ -1,0 +1,162 @@
+import { TRPCError } from '@trpc/server';
+import { DatabaseError } from 'pg';
+import { ZodError } from 'zod';
+import { fault, FaultError, type Fault, type Issue } from './fault.ts';
+
+/* The faults that any operation may answer. A feature's own stand in its faults.ts. */
+
+export const VALIDATION_FAILED = fault(
+  'VALIDATION_FAILED',
+  'BAD_REQUEST',
+  'The input is not valid; `issues` names each field and what is wrong with it.',
+);
+export const MALFORMED_JSON = fault('MALFORMED_JSON', 'BAD_REQUEST', 'The body is not valid JSON.');
+export const MALFORMED_REQUEST = fault('MALFORMED_REQUEST', 'BAD_REQUEST', 'The request is not valid HTTP.');
+export const UNAUTHENTICATED = fault(
+  'UNAUTHENTICATED',
+  'UNAUTHORIZED',
+  'This operation needs a sign-in: send the access token as `Authorization: Bearer` and the refresh token as `X-Refresh-Token`.',
+);
+export const TOKEN_PAIR_REQUIRED = fault(
+  'TOKEN_PAIR_REQUIRED',
+  'UNAUTHORIZED',
+  'The access token and the refresh token of one session must be sent together.',
+);
+export const INVALID_TOKEN = fault(
+  'INVALID_TOKEN',
+  'UNAUTHORIZED',
+  'The token is not valid or has expired: sign in again.',
+);
+export const SESSION_ENDED = fault('SESSION_ENDED', 'UNAUTHORIZED', 'This session has ended: sign in again.');
+export const FORBIDDEN = fault('FORBIDDEN', 'FORBIDDEN', 'You may not do this.');
+export const ADMIN_REQUIRED = fault('ADMIN_REQUIRED', 'FORBIDDEN', 'Only an admin of the company may do this.');
+export const COMPANY_REQUIRED = fault(
+  'COMPANY_REQUIRED',
+  'FORBIDDEN',
+  'This session belongs to no company: register one first.',
+);
+export const NOT_FOUND = fault('NOT_FOUND', 'NOT_FOUND', 'There is no such thing here.');
+export const METHOD_NOT_ALLOWED = fault(
+  'METHOD_NOT_ALLOWED',
+  'METHOD_NOT_SUPPORTED',
+  'This path does not take this method; `Allow` lists those that it takes.',
+);
+export const BODY_TOO_LARGE = fault(
+  'BODY_TOO_LARGE',
+  'PAYLOAD_TOO_LARGE',
+  'The body is larger than this operation takes.',
+);
+export const UNSUPPORTED_MEDIA_TYPE = fault(
+  'UNSUPPORTED_MEDIA_TYPE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'Bodies are JSON: send `Content-Type: application/json`.',
+);
+export const IDEMPOTENCY_KEY_IN_USE = fault(
+  'IDEMPOTENCY_KEY_IN_USE',
+  'CONFLICT',
+  'The first request with this Idempotency-Key is still running: try again shortly.',
+);
+export const IDEMPOTENCY_KEY_REUSED = fault(
+  'IDEMPOTENCY_KEY_REUSED',
+  'UNPROCESSABLE_CONTENT',
+  'This Idempotency-Key was used with another body: take a new key.',
+);
+export const RATE_LIMITED = fault(
+  'RATE_LIMITED',
+  'TOO_MANY_REQUESTS',
+  'Too many requests: wait as long as `Retry-After` says.',
+);
+export const INTERNAL_ERROR = fault(
+  'INTERNAL_ERROR',
+  'INTERNAL_SERVER_ERROR',
+  'Something went wrong on our side. Nothing was changed; quote the requestId when you report it.',
+);
+export const SERVICE_UNAVAILABLE = fault(
+  'SERVICE_UNAVAILABLE',
+  'SERVICE_UNAVAILABLE',
+  'The service cannot answer right now: try again shortly.',
+);
+export const OVERLOADED = fault(
+  'OVERLOADED',
+  'SERVICE_UNAVAILABLE',
+  'The service has more to do than it can right now: try again shortly.',
+);
+
+/** An invalid input, said in one sentence as well. */
+function validationFailed(issues: Issue[]): FaultError {
+  const shown = issues
+    .slice(0, 3)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));
+  const more = issues.length > shown.length ? [`${issues.length - shown.length} more`] : [];
+  return VALIDATION_FAILED({ issues, detail: `${[...shown, ...more].join('; ')}.` });
+}
+
+/** The caller named something in a body or query that their company does not have, whether absent or another's. */
+export function notFoundIn(...path: (string | number)[]): FaultError {
+  return validationFailed([{ path, message: 'names nothing in your company', code: 'not_found' }]);
+}
+
+/** A rule across fields that a schema cannot say. */
+export function invalid(path: (string | number)[], message: string, code = 'custom'): FaultError {
+  return validationFailed([{ path, message, code }]);
+}
+
+/** SQLSTATE classes and codes of a server that is away, shutting down, out of room or out of time. */
+const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03)/;
+const brokenConnection =
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed/;
+
+function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof DatabaseError) return passingFailure.test(error.code ?? '');
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
+  if (!(error instanceof Error)) return false;
+  return brokenConnection.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`);
+}
+
+/** A transaction that lost against another one and may be run again as it was. */
+export function isRetryable(error: unknown): boolean {
+  const cause = error instanceof TRPCError ? error.cause : error;
+  return cause instanceof DatabaseError && (cause.code === '40001' || cause.code === '40P01');
+}
+
+/** Whatever was thrown, as the fault that the caller gets. What is unknown becomes INTERNAL_ERROR without its text. */
+export function toFaultError(error: unknown): FaultError {
+  if (error instanceof FaultError) return error;
+  if (error instanceof TRPCError) return fromTrpc(error);
+  if (isDatabaseAway(error)) return SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error });
+  return INTERNAL_ERROR({ cause: error });
+}
+
+function fromTrpc(error: TRPCError): FaultError {
+  if (error.cause instanceof FaultError) return error.cause;
+  switch (error.code) {
+    case 'BAD_REQUEST':
+      return error.cause instanceof ZodError
+        ? validationFailed(error.cause.issues.map(toIssue))
+        : MALFORMED_REQUEST({ cause: error });
+    case 'PARSE_ERROR':
+      return MALFORMED_JSON({ cause: error });
+    case 'NOT_FOUND':
+      return NOT_FOUND({ cause: error });
+    case 'METHOD_NOT_SUPPORTED':
+      return METHOD_NOT_ALLOWED({ cause: error });
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return UNSUPPORTED_MEDIA_TYPE({ cause: error });
+    case 'PAYLOAD_TOO_LARGE':
+      return BODY_TOO_LARGE({ cause: error });
+    default:
+      return isDatabaseAway(error.cause)
+        ? SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error.cause })
+        : INTERNAL_ERROR({ cause: error.cause ?? error });
+  }
+}
+
+function toIssue(issue: ZodError['issues'][number]): Issue {
+  return {
+    path: issue.path.filter((step) => typeof step !== 'symbol'),
+    message: issue.message,
+    code: issue.code === 'custom' && typeof issue.params?.code === 'string' ? issue.params.code : issue.code,
+  };
+}
+
+export type { Fault };

@@ -1,0 +1,46 @@
+import type { OpenApiMeta } from 'trpc-to-openapi';
+import type { Fault } from './fault.ts';
+
+/** Who may call an operation: see procedures.ts. */
+export type Access = 'open' | 'signedIn' | 'member' | 'admin';
+
+/** What is said of an operation beside its input, output and body. All doors and the generated tests read it. */
+export type OperationMeta = OpenApiMeta<{
+  access?: Access;
+  /** The faults of its own; those of its access and its kind are known without being named. */
+  faults?: readonly Fault[];
+  /** The part of the interface that it serves, as headed there; `Additions` for what the interface lacks. */
+  section?: string;
+  /** The input field that the whole body is, where the documented body is an array. */
+  bodyField?: string;
+  bodyBytesMax?: number;
+  /** A request as documented, for the reference page: it must be valid and is checked to be. */
+  example?: Record<string, unknown>;
+}>;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type RestDetails = {
+  section: string;
+  summary: string;
+  /** What a reader must know beyond the shapes: rules, side effects, limits. Markdown. */
+  description?: string;
+  faults?: readonly Fault[];
+  bodyField?: string;
+  bodyBytesMax?: number;
+  example?: Record<string, unknown>;
+};
+
+/**
+ * The REST line of an operation: its documented method and path, letter for letter, `{name}` for a path parameter.
+ * Path parameters, query and body fields are one input, in this order of precedence.
+ */
+export function rest(line: `${Method} /${string}`, details: RestDetails): OperationMeta {
+  const [method, path] = line.split(' ') as [Method, `/${string}`];
+  const { section, summary, description, ...more } = details;
+  return {
+    openapi: { method, path, summary, tags: [section], ...(description === undefined ? {} : { description }) },
+    section,
+    ...more,
+  };
+}

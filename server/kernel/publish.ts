@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+
+/** A fact about a company's things, told to the subscribers of one stream. */
+export type Fact = {
+  companyId: number;
+  /** `task 12` for the talk on a task, `recipient 7` for a person's notifications. */
+  stream: string;
+  type: string;
+  payload: Record<string, unknown>;
+  at: Date;
+};
+
+/**
+ * Writes a fact into its stream, in the transaction that makes it true, and answers its number there.
+ * Numbers are taken under the lock of the stream's row, so they have no gaps and are in the order of commits.
+ */
+export async function publish(db: Db, fact: Fact): Promise<number> {
+  const { companyId, stream, type, payload, at } = fact;
+  const { rows } = await sql<{ sequence: number }>`
+    with taken as (
+      insert into event_streams as s (company_id, stream, last_sequence)
+      values (${companyId}, ${stream}, 1)
+      on conflict (company_id, stream) do update set last_sequence = s.last_sequence + 1
+      returning last_sequence
+    )
+    insert into events (company_id, stream, sequence, type, payload, at)
+    select ${companyId}, ${stream}, last_sequence, ${type}, ${JSON.stringify(payload)}::jsonb, ${at} from taken
+    returning sequence`.execute(db);
+  return rows[0]!.sequence;
+}

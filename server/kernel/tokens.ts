@@ -1,0 +1,152 @@
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { INVALID_TOKEN } from './faults.ts';
+
+/**
+ * Vocabulary. An access token (15 minutes) and a refresh token (30 days) are JWTs bound to one session.
+ * They differ in `typ` and audience, so neither passes for the other. Both are signed with Ed25519 and
+ * nothing else is accepted. The first key of the set signs; all of it verifies, so keys can be rotated.
+ */
+const algorithm = 'EdDSA';
+const issuer = 'work-management-service';
+const types = {
+  access: { typ: 'at+jwt', audience: 'work-management-service:access', lifetimeSeconds: 15 * 60 },
+  refresh: { typ: 'rt+jwt', audience: 'work-management-service:refresh', lifetimeSeconds: 30 * 24 * 3600 },
+} as const;
+
+export const accessLifetimeSeconds = types.access.lifetimeSeconds;
+export const refreshLifetimeMs = types.refresh.lifetimeSeconds * 1000;
+
+export type TokenClaims = { sessionId: number; accountId: number; expiresAt: Date };
+export type RefreshClaims = TokenClaims & { generation: number };
+
+export type Tokens = {
+  issueAccess(session: { sessionId: number; accountId: number; now: Date }): Promise<string>;
+  /** The same session, generation and `issuedAt` make the same token, byte for byte. */
+  issueRefresh(session: { sessionId: number; accountId: number; generation: number; issuedAt: Date }): Promise<string>;
+  /** Refuses what is not genuine; whether it has expired is for the caller to see. */
+  verifyAccess(token: string): Promise<TokenClaims>;
+  verifyRefresh(token: string): Promise<RefreshClaims>;
+  /** A keyed hash for secrets too short to be hashed plainly, such as six digits. */
+  digest(purpose: string, secret: string): string;
+  isDigest(stored: string, purpose: string, secret: string): boolean;
+  /** 32 bytes that only this service can derive from `salt`. */
+  deriveKey(purpose: string, salt: string): Buffer;
+};
+
+/** Makes a key set, as `AUTH_KEYS` takes it. */
+export async function generateKeys(): Promise<string> {
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return JSON.stringify({ keys: [{ ...jwk, alg: algorithm, use: 'sig', kid: randomBytes(8).toString('hex') }] });
+}
+
+/** `keys` is a JSON Web Key Set of Ed25519 private keys, each with a `kid`; the first one signs. */
+export async function createTokens(keys: string): Promise<Tokens> {
+  const set = readKeys(keys);
+  const verifying = new Map<string, CryptoKey>();
+  for (const { d: _, ...publicPart } of set)
+    verifying.set(publicPart.kid ?? '', (await importJWK(publicPart, algorithm)) as CryptoKey);
+  const [signingJwk] = set;
+  const signing = (await importJWK(signingJwk!, algorithm)) as CryptoKey;
+  const secrets = set.map((key) =>
+    Buffer.from(hkdfSync('sha256', Buffer.from(key.d!, 'base64url'), '', 'wms digest', 32)),
+  );
+  const verified = createClaimsCache();
+
+  const sign = (kind: keyof typeof types, claims: Record<string, unknown>, accountId: number, issuedAt: Date) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: algorithm, typ: types[kind].typ, kid: signingJwk!.kid! })
+      .setIssuer(issuer)
+      .setAudience(types[kind].audience)
+      .setSubject(String(accountId))
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(Math.floor(issuedAt.getTime() / 1000) + types[kind].lifetimeSeconds)
+      .sign(signing);
+
+  async function verify(kind: keyof typeof types, token: string): Promise<RefreshClaims> {
+    const known = verified.get(kind, token);
+    if (known) return known;
+    try {
+      const { payload } = await jwtVerify(token, (header) => verifying.get(header.kid ?? '') ?? refuse(), {
+        algorithms: [algorithm],
+        issuer,
+        audience: types[kind].audience,
+        typ: types[kind].typ,
+        requiredClaims: ['sub', 'exp', 'sid'],
+        // Expiry is judged by the caller against the service's clock, at each use.
+        currentDate: new Date(0),
+      });
+      const claims = {
+        sessionId: toInteger(payload['sid']),
+        accountId: toInteger(Number(payload.sub)),
+        generation: kind === 'refresh' ? toInteger(payload['gen']) : 0,
+        expiresAt: new Date(payload.exp! * 1000),
+      };
+      verified.set(kind, token, claims);
+      return claims;
+    } catch (error) {
+      throw INVALID_TOKEN({ cause: error });
+    }
+  }
+
+  const mac = (secret: Buffer, purpose: string, text: string) =>
+    createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('base64url');
+
+  return {
+    issueAccess: ({ sessionId, accountId, now }) =>
+      sign('access', { sid: sessionId, jti: randomBytes(9).toString('base64url') }, accountId, now),
+    issueRefresh: ({ sessionId, accountId, generation, issuedAt }) =>
+      sign('refresh', { sid: sessionId, gen: generation }, accountId, issuedAt),
+    verifyAccess: (token) => verify('access', token),
+    verifyRefresh: (token) => verify('refresh', token),
+    digest: (purpose, secret) => mac(secrets[0]!, purpose, secret),
+    isDigest: (stored, purpose, secret) => secrets.some((key) => isEqual(stored, mac(key, purpose, secret))),
+    deriveKey: (purpose, salt) => Buffer.from(hkdfSync('sha256', secrets[0]!, salt, purpose, 32)),
+  };
+}
+
+function readKeys(keys: string): JWK[] {
+  let set: { keys?: JWK[] };
+  try {
+    set = JSON.parse(keys) as { keys?: JWK[] };
+  } catch {
+    throw new Error('AUTH_KEYS is not JSON');
+  }
+  const usable = set.keys ?? [];
+  const good =
+    usable.length > 0 && usable.every((key) => key.kty === 'OKP' && key.crv === 'Ed25519' && key.d && key.x && key.kid);
+  if (!good)
+    throw new Error(
+      'AUTH_KEYS must be a JSON Web Key Set of Ed25519 private keys, each with a kid (make one with `npm run keys`)',
+    );
+  return usable;
+}
+
+function refuse(): never {
+  throw new Error('unknown key');
+}
+
+function toInteger(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new Error('a claim is missing');
+  return value as number;
+}
+
+function isEqual(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** A signature costs more to check than all else of a small read, so what was genuine once is remembered. */
+function createClaimsCache(entriesMax = 20_000) {
+  const entries = new Map<string, RefreshClaims>();
+  const keyOf = (kind: string, token: string) => createHash('sha256').update(kind).update(token).digest('base64url');
+  return {
+    get: (kind: string, token: string) => entries.get(keyOf(kind, token)),
+    set(kind: string, token: string, claims: RefreshClaims) {
+      if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
+      entries.set(keyOf(kind, token), claims);
+    },
+  };
+}

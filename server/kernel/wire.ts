@@ -1,0 +1,114 @@
+import { z } from 'zod';
+
+/**
+ * What values look like outside, in requests and answers. The schemas are strict: a number is a number.
+ * Turning a path or a query string into one is the REST door's job.
+ */
+
+z.config({
+  customError: (issue) => {
+    if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required';
+    if (issue.code === 'invalid_type')
+      return `must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
+    if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+    if (issue.code === 'too_small' && issue.origin !== 'string') return `must be at least ${String(issue.minimum)}`;
+    if (issue.code === 'too_big' && issue.origin !== 'string') return `must be at most ${String(issue.maximum)}`;
+    return undefined;
+  },
+});
+
+/** Names a thing: a positive integer, at most 2^53-1. */
+export const id = z
+  .int()
+  .positive()
+  .meta({ description: 'Identifier', examples: [42] });
+
+/** Text that PostgreSQL can store: no NUL, no half characters. Counted in UTF-16 units, trimmed of outer white space. */
+export function text(limits: { min?: number; max: number }) {
+  const { min = 1, max } = limits;
+  return z
+    .string()
+    .trim()
+    .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
+    .max(max, `must have at most ${max} characters`)
+    .refine(
+      (value) => value.isWellFormed() && !value.includes('\0'),
+      'must be well-formed text without NUL characters',
+    );
+}
+
+/** An address, without regard to case: it is kept in lower case. */
+export const email = z
+  .string()
+  .trim()
+  .max(254)
+  .toLowerCase()
+  .pipe(z.email('must be an e-mail address'))
+  .meta({
+    description: 'E-mail address, compared without regard to case',
+    format: 'email',
+    examples: ['ada@example.com'],
+  });
+
+const timestampForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/;
+
+function parseTimestamp(value: string): Date | undefined {
+  if (!timestampForm.test(value) || !isCalendarDay(value.slice(0, 10))) return undefined;
+  const canonical = value.replace(/([+-]\d{2})(\d{2})$/, '$1:$2').replace(/([+-]\d{2})$/, '$1:00');
+  const hours = Number(value.slice(11, 13));
+  const moment = new Date(canonical);
+  return hours < 24 && !Number.isNaN(moment.getTime()) ? moment : undefined;
+}
+
+function isCalendarDay(value: string): boolean {
+  const day = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value) && !value.startsWith('0000');
+}
+
+/** A moment as callers send it: ISO 8601 with any offset. */
+export const timestamp = z
+  .string()
+  .transform((value, context) => {
+    const moment = parseTimestamp(value);
+    if (moment) return moment;
+    context.addIssue({
+      code: 'invalid_format',
+      format: 'datetime',
+      input: value,
+      message: 'must be an ISO 8601 timestamp with an offset, such as 2026-03-01T09:00:00Z',
+    });
+    return z.NEVER;
+  })
+  .meta({ description: 'ISO 8601 with any offset', format: 'date-time', examples: ['2026-03-01T09:00:00Z'] });
+
+/** A moment as answers carry it: UTC with milliseconds and `Z`. Takes what the database gives, also from inside JSON. */
+export const moment = z
+  .union([z.date(), z.string()])
+  .transform((value) => (value instanceof Date ? value : new Date(value)).toISOString())
+  .pipe(
+    z
+      .string()
+      .meta({ format: 'date-time', description: 'UTC with milliseconds', examples: ['2026-03-01T09:00:00.000Z'] }),
+  );
+
+/** A day without a time: `YYYY-MM-DD`, and it must exist. */
+export const day = z
+  .string()
+  .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isCalendarDay(value), 'must be an existing day as YYYY-MM-DD')
+  .meta({ format: 'date', examples: ['2026-03-01'] });
+
+export const page = z.int().min(1).max(1_000_000).default(1).meta({ description: 'Page number, from 1' });
+
+/** An answer that only says that it is done. */
+export const done = z.object({ success: z.literal(true) });
+
+/** One page of a list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    results: z.array(item),
+    page: z.int(),
+    pageSize: z.int(),
+    total: z.int().meta({ description: 'How many there are on all pages' }),
+    totalPages: z.int(),
+  });
+}
