@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify';
+import { pino, type DestinationStream } from 'pino';
+import type { Database } from '../db/open.ts';
+import { reactions } from './delivery/reactions.ts';
+import { createWorker, type Worker } from './delivery/worker.ts';
+import { createShell } from './http/app-shell.ts';
+import { registerRest } from './http/rest.ts';
+import { registerTrpc } from './http/trpc.ts';
+import { createBackground } from './kernel/background.ts';
+import type { Clock, Services, Settings } from './kernel/context.ts';
+import type { Limits } from './kernel/limits.ts';
+import { createPasswords } from './kernel/passwords.ts';
+import type { Tokens } from './kernel/tokens.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { appRouter } from './router.ts';
+
+/** What the service is wired from; tests replace these and nothing else. */
+export type AppParts = {
+  database: Database;
+  clock: Clock;
+  mailer: Mailer;
+  tokens: Tokens;
+  limits: Limits;
+  settings: Settings & { corsOrigins: string[]; trustProxy: string[] };
+  logLevel: string;
+  /** Where log lines go; standard output if left out. */
+  logTo?: DestinationStream;
+  onUndeclaredFault?: Services['onUndeclaredFault'];
+};
+
+export type App = {
+  server: FastifyInstance;
+  worker: Worker;
+  services: Services;
+  /** Finishes what has begun: open requests, work behind answers, due deliveries. The database stays open. */
+  close(): Promise<void>;
+};
+
+/** Wires the service. It listens nowhere and reads no environment. */
+export async function createApp(parts: AppParts): Promise<App> {
+  const { database, clock, mailer, tokens, limits, settings } = parts;
+  const logger = pino(
+    { level: parts.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plainError } },
+    parts.logTo ?? pino.destination(1),
+  );
+  const background = createBackground(logger);
+  const worker = createWorker(
+    { database, clock, log: logger, settings, tokens, mailer, wakeDeliveries: () => worker.wake() },
+    reactions,
+  );
+  const services: Services = {
+    database,
+    clock,
+    log: logger,
+    settings,
+    tokens,
+    passwords: createPasswords(),
+    limits,
+    background,
+    wakeDeliveries: () => worker.wake(),
+    onUndeclaredFault:
+      parts.onUndeclaredFault ??
+      ((operation, code) => logger.error({ operation, code }, 'an undeclared fault was answered')),
+  };
+
+  const server = createShell({ logger, trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy });
+  registerRest(server, appRouter, services);
+  await registerTrpc(server, appRouter, services);
+
+  return {
+    server,
+    worker,
+    services,
+    async close() {
+      await server.close();
+      await background.drain();
+      await worker.stop();
+    },
+  };
+}
+
+/** A database error carries the values of the row it is about: they stay out of the log. */
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return {
+    name,
+    message,
+    ...(code === undefined ? {} : { code }),
+    stack,
+    ...(cause === undefined ? {} : { cause: plainError(cause) }),
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+
+/** A setting that cannot be used: the start stops with this sentence. */
+export class BadSetting extends Error {
+  override name = 'BadSetting';
+}
+
+const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+const words = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== ''),
+);
+const url = (protocol: RegExp) =>
+  z.url({ protocol, error: 'must be a URL' }).transform((value) => value.replace(/\/+$/, ''));
+const webUrl = url(/^https?$/);
+
+/** Every setting of the service: environment variables, read at the start and nowhere else. */
+const schema = z.object({
+  NODE_ENV: z
+    .string()
+    .default('development')
+    .describe('`production` makes AUTH_KEYS required and the demo company opt-in'),
+  PORT: z.coerce
+    .number('must be a port number')
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(3000)
+    .describe('Port to listen on; 0 takes a free one'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
+  DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, the keys and the mail file'),
+  DATABASE_URL: url(/^postgres(ql)?$/)
+    .optional()
+    .describe('PostgreSQL server; without it the embedded database is used'),
+  PUBLIC_URL: webUrl
+    .optional()
+    .describe('Where this service is reached; in links to pictures. Default: http://HOST:PORT'),
+  APP_URL: webUrl.optional().describe('The frontend that links in mails point to. Default: PUBLIC_URL'),
+  AUTH_KEYS: z
+    .string()
+    .min(2)
+    .optional()
+    .describe(
+      'JSON Web Key Set of Ed25519 private keys; the first signs. Made and kept in DATA_DIR outside production',
+    ),
+  SENDGRID_API_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Sends mail through SendGrid; without it mail goes to DATA_DIR/mail.jsonl'),
+  MAIL_FROM: z.string().min(3).default('no-reply@localhost').describe('Sender of all mail'),
+  GOOGLE_CLIENT_IDS: words.default([]).describe('Audiences of accepted Google identity tokens, by comma'),
+  GOOGLE_ISSUER: z.string().default('https://accounts.google.com').describe('Issuer of Google identity tokens'),
+  GOOGLE_JWKS_URL: webUrl.default('https://www.googleapis.com/oauth2/v3/certs').describe("Google's published keys"),
+  APPLE_CLIENT_IDS: words.default([]).describe('Audiences of accepted Apple identity tokens, by comma'),
+  APPLE_ISSUER: z.string().default('https://appleid.apple.com').describe('Issuer of Apple identity tokens'),
+  APPLE_JWKS_URL: webUrl.default('https://appleid.apple.com/auth/keys').describe("Apple's published keys"),
+  REDIS_URL: url(/^rediss?$/)
+    .optional()
+    .describe('Shares rate limits between nodes'),
+  CORS_ORIGINS: words.default([]).describe('Origins of browsers that may call, by comma; none by default'),
+  TRUST_PROXY: words
+    .default([])
+    .describe(
+      'Addresses or CIDR networks of the proxies in front, by comma; only they are believed about the caller’s address',
+    ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Log lines from this level on, as JSON on standard output'),
+  RATE_LIMIT_PER_MINUTE: z.coerce
+    .number('must be a number')
+    .int()
+    .min(1)
+    .default(600)
+    .describe('Requests a minute for each operation and session or key'),
+  AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
+  SEED_DEMO: flag.optional().describe('A small demo company for a first look. Default: true, in production false'),
+});
+
+export type Config = z.infer<typeof schema>;
+
+/** Reads the settings. Empty ones count as not set. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const { success, data, error } = schema.safeParse(given);
+  if (!success) {
+    // The value itself may be a secret, so only its name is told.
+    const sentences = error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+    throw new BadSetting(`Bad setting: ${sentences.join('; ')}.`);
+  }
+  if (data.NODE_ENV === 'production' && data.AUTH_KEYS === undefined) {
+    throw new BadSetting('Bad setting: AUTH_KEYS is required in production; make it with `npm run keys`.');
+  }
+  return data;
+}
+
+/** Name, description and default of every setting, for the README's table. */
+export function describeSettings(): { name: string; description: string; default: string }[] {
+  return Object.entries(schema.shape).map(([name, field]) => {
+    const fallback: unknown = field.safeParse(undefined).data;
+    return { name, description: field.description ?? '', default: fallback === undefined ? '' : String(fallback) };
+  });
+}

@@ -1,0 +1,45 @@
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { z } from 'zod';
+import type { Method, OperationMeta } from '../kernel/operation.ts';
+
+/** An operation as the REST door, the document and the tests see it, read off the router. */
+export type Operation = {
+  /** Its name in the router, such as `taskLogs.create`. */
+  name: string;
+  type: 'query' | 'mutation';
+  method: Method;
+  /** The documented path, `{name}` for parameters. */
+  path: string;
+  pathParameters: string[];
+  meta: OperationMeta;
+  input: z.ZodObject | undefined;
+  output: z.ZodType;
+};
+
+export function operationsOf(router: AnyTRPCRouter): Operation[] {
+  const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
+  return Object.entries(procedures).flatMap(([name, procedure]) => {
+    const { type, meta, inputs, output } = procedure._def as unknown as {
+      type: 'query' | 'mutation' | 'subscription';
+      meta?: OperationMeta;
+      inputs: z.ZodType[];
+      output?: z.ZodType;
+    };
+    if (type === 'subscription' || !meta?.openapi) return [];
+    if (!output) throw new Error(`${name} declares no output`);
+    const [input] = inputs;
+    if (input !== undefined && !(input instanceof z.ZodObject)) throw new Error(`the input of ${name} is no object`);
+    const { method, path } = meta.openapi;
+    const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+    const missing = pathParameters.filter((parameter) => !(parameter in (input?.shape ?? {})));
+    if (missing.length > 0) throw new Error(`${name} does not take ${missing.join(', ')} of its path`);
+    return [{ name, type, method: method as Method, path, pathParameters, meta, input, output }];
+  });
+}
+
+/** What a field is inside its optional, nullable and default wrappers. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return unwrap(schema.unwrap());
+  return schema;
+}

@@ -1,0 +1,48 @@
+import { isIPv6 } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestInfo } from '../kernel/context.ts';
+
+/** What operations learn of a request, the same through every door. */
+export function requestInfo(request: FastifyRequest, reply: FastifyReply): RequestInfo {
+  const { headers } = request;
+  return {
+    id: request.id,
+    network: networkOf(request.ip),
+    userAgent: headers['user-agent']?.slice(0, 300) ?? null,
+    bearer: bearerOf(headers.authorization),
+    refreshToken: single(headers['x-refresh-token']),
+    idempotencyKey: single(headers['idempotency-key']),
+    setHeader: (name, value) => void reply.header(name, value),
+  };
+}
+
+const saneId = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Takes over the caller's request id where it is harmless in a log. */
+export function requestIdOf(headers: NodeJS.Dict<string | string[]>): string {
+  const given = single(headers['x-request-id']);
+  return given !== undefined && saneId.test(given) ? given : crypto.randomUUID();
+}
+
+function bearerOf(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  const value = Array.isArray(header) ? header[0] : header;
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/** One household has a whole IPv6 /64, so its addresses count as one. */
+function networkOf(ip: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
+  if (mapped !== undefined || !isIPv6(ip)) return mapped ?? ip;
+  const [head = '', tail = ''] = ip.split('%')[0]!.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,140 @@
+import { callTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Context, Services } from '../kernel/context.ts';
+import { FaultError } from '../kernel/fault.ts';
+import { METHOD_NOT_ALLOWED, NOT_FOUND, toFaultError, VALIDATION_FAILED } from '../kernel/faults.ts';
+import type { Method } from '../kernel/operation.ts';
+import { operationsOf, unwrap, type Operation } from './operations.ts';
+import { sendProblem } from './problem.ts';
+import { requestInfo } from './request-info.ts';
+
+/** JSON bodies at most this large, unless an operation says otherwise. */
+export const bodyBytesMax = 1024 * 1024;
+
+/** Registers one native route for each operation, at its documented path and at the same without the last slash. */
+export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, services: Services): Operation[] {
+  const operations = operationsOf(router);
+  const methodsByPath = new Map<string, Set<Method>>();
+  for (const operation of operations) {
+    const handler = handlerOf(operation, router, services);
+    for (const url of spellings(operation.path)) {
+      app.route({
+        method: operation.method,
+        url,
+        bodyLimit: operation.meta.bodyBytesMax ?? bodyBytesMax,
+        config: { operation: operation.name },
+        handler,
+      });
+      const methods = methodsByPath.get(url) ?? new Set();
+      methodsByPath.set(url, methods.add(operation.method));
+    }
+  }
+  refuseOtherMethods(app, methodsByPath);
+  return operations;
+}
+
+/** `/a/{b}/` as Fastify writes it, with and without the last slash. */
+function spellings(path: string): string[] {
+  const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  return url.endsWith('/') ? [url, url.slice(0, -1)] : [url];
+}
+
+function refuseOtherMethods(app: FastifyInstance, methodsByPath: Map<string, Set<Method>>): void {
+  // Paths whose parameters only differ in name are one path to a caller.
+  const byShape = Map.groupBy(methodsByPath, ([url]) => url.replaceAll(/:\w+/g, ':'));
+  for (const entries of byShape.values()) {
+    const served = new Set<string>(entries.flatMap(([, methods]) => [...methods]));
+    if (served.has('GET')) served.add('HEAD');
+    const allow = [...served].toSorted().join(', ');
+    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !served.has(method));
+    app.route({
+      method: others,
+      url: entries[0]![0],
+      exposeHeadRoute: false,
+      // Before the body is read: a wrong method is wrong whatever its body.
+      onRequest: async (request, reply) => {
+        void reply.header('Allow', allow);
+        await sendProblem(request, reply, METHOD_NOT_ALLOWED());
+      },
+      handler: async () => {},
+    });
+  }
+}
+
+function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Services) {
+  const readInput = inputReader(operation);
+  const { name: path, type } = operation;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      const ctx: Context = { services, request: requestInfo(request, reply) };
+      const input = readInput(request);
+      // Work goes on when the caller hangs up: what is half done is not undone by a lost connection.
+      const { signal } = new AbortController();
+      const answer: unknown = await callTRPCProcedure({
+        router,
+        path,
+        type,
+        ctx,
+        getRawInput: async () => input,
+        signal,
+        batchIndex: 0,
+      });
+      await reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+    } catch (error) {
+      await sendProblem(request, reply, asRest(operation, toFaultError(error)));
+    }
+  };
+}
+
+/** Where the body is one field of the input, an issue's path starts inside the body. */
+function asRest({ meta }: Operation, error: FaultError): FaultError {
+  const { bodyField } = meta;
+  if (bodyField === undefined || !error.issues) return error;
+  const issues = error.issues.map((issue) =>
+    issue.path[0] === bodyField ? { ...issue, path: issue.path.slice(1) } : issue,
+  );
+  return new FaultError(error.fault, { detail: error.message, issues });
+}
+
+/**
+ * Makes one input of path, query and body. Path and query strings become numbers and flags where the schema wants
+ * such, strictly: what is no plain decimal or no `true` or `false` stays a string, and the schema refuses it by name.
+ */
+function inputReader({ input, pathParameters, method, meta }: Operation): (request: FastifyRequest) => unknown {
+  if (!input) return () => undefined;
+  const readers = Object.entries(input.shape).map(([name, schema]) => [name, readerOf(unwrap(schema))] as const);
+  const pathReaders = readers.filter(([name]) => pathParameters.includes(name));
+  const queryReaders = readers.filter(([name]) => method === 'GET' && !pathParameters.includes(name));
+
+  return (request) => {
+    const params = request.params as Record<string, string>;
+    if (Object.values(params).includes('')) throw NOT_FOUND();
+    const values: Record<string, unknown> = {};
+    if (method !== 'GET') Object.assign(values, bodyOf(request.body, meta.bodyField));
+    const query = request.query as Record<string, unknown>;
+    for (const [name, read] of queryReaders) if (name in query) values[name] = read(query[name]);
+    for (const [name, read] of pathReaders) values[name] = read(params[name]);
+    return values;
+  };
+}
+
+function bodyOf(body: unknown, bodyField: string | undefined): Record<string, unknown> {
+  if (bodyField !== undefined) return { [bodyField]: body };
+  if (body === undefined || body === null) return {};
+  if (typeof body === 'object' && !Array.isArray(body)) return body as Record<string, unknown>;
+  throw VALIDATION_FAILED({ issues: [{ path: [], message: 'The body must be a JSON object.', code: 'invalid_type' }] });
+}
+
+function readerOf(schema: z.core.$ZodType): (value: unknown) => unknown {
+  if (schema instanceof z.ZodNumber)
+    return (value) => (typeof value === 'string' && /^-?(0|[1-9]\d{0,15})$/.test(value) ? Number(value) : value);
+  if (schema instanceof z.ZodBoolean)
+    return (value) => (typeof value === 'string' ? (flags.get(value.toLowerCase()) ?? value) : value);
+  return (value) => value;
+}
+
+const flags = new Map([
+  ['true', true],
+  ['false', false],
+]);
