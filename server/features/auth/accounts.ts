@@ -1,0 +1,65 @@
+import type { Db } from '../../../db/open.ts';
+
+export type Account = {
+  account_id: number;
+  email: string;
+  email_verified_at: Date | null;
+  password_hash: string | null;
+};
+
+export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
+  return db
+    .selectFrom('accounts')
+    .where('email', '=', email)
+    .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
+    .executeTakeFirst();
+}
+
+/** The account of an address, made now where there is none. Two requests at once make one. */
+export async function getOrInsertAccount(db: Db, email: string, now: Date): Promise<Account> {
+  await db
+    .insertInto('accounts')
+    .values({ email, created_at: now, updated_at: now })
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .execute();
+  return db
+    .selectFrom('accounts')
+    .where('email', '=', email)
+    .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Records that the caller has proved the address. Whoever set up the account before never did,
+ * so their password, identities and sessions go.
+ */
+export async function verifyAddress(db: Db, account: Account, now: Date): Promise<void> {
+  if (account.email_verified_at !== null) return;
+  const { account_id: accountId } = account;
+  await db
+    .updateTable('accounts')
+    .set({ email_verified_at: now, password_hash: null, updated_at: now })
+    .where('account_id', '=', accountId)
+    .execute();
+  await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
+  await endSessions(db, { accountId }, 'address taken over by its owner', now);
+}
+
+/** Ends the live sessions of an account, or of an employee where one is named. */
+export async function endSessions(
+  db: Db,
+  of: { accountId: number } | { companyId: number; employeeId: number },
+  because: string,
+  now: Date,
+): Promise<void> {
+  const sessions = db
+    .updateTable('sessions')
+    .set({ ended_at: now, ended_because: because })
+    .where('ended_at', 'is', null);
+  await (
+    'accountId' in of
+      ? sessions.where('account_id', '=', of.accountId)
+      : sessions.where('company_id', '=', of.companyId).where('employee_id', '=', of.employeeId)
+  ).execute();
+}

@@ -1,0 +1,12 @@
+import { fault } from '../../kernel/fault.ts';
+
+export const INVALID_CREDENTIALS = fault(
+  'INVALID_CREDENTIALS',
+  'UNAUTHORIZED',
+  'The e-mail address or the password is wrong.',
+);
+export const INVALID_OTP = fault(
+  'INVALID_OTP',
+  'UNAUTHORIZED',
+  'The code is wrong, used or older than 10 minutes: ask for a new one.',
+);

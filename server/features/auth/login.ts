@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { open } from '../../kernel/procedures.ts';
+import { email } from '../../kernel/wire.ts';
+import { findAccount } from './accounts.ts';
+import { INVALID_CREDENTIALS } from './faults.ts';
+import { companyChoiceField, LoginResult } from './schemas.ts';
+import { signIn } from './sign-in.ts';
+
+export const login = open
+  .meta(
+    rest('POST /login/', {
+      section: 'Login',
+      summary: 'Sign in with e-mail and password',
+      description:
+        'A wrong password and an unknown address get the same answer in the same time. Ten failures in 15 minutes from one network close the address to that network until they have passed.',
+      faults: [INVALID_CREDENTIALS],
+      example: { email: 'ada@example.com', password: 'correct horse battery staple' },
+    }),
+  )
+  .input(z.object({ email, password: z.string().min(1).max(1024), ...companyChoiceField }))
+  .output(LoginResult)
+  .mutation(async ({ ctx, input }) => {
+    const { database, passwords, limits, clock } = ctx.services;
+    const attempt = `${input.email} ${ctx.request.network}`;
+    await limits.signIns.take(attempt);
+
+    const account = await findAccount(database.db, input.email);
+    const isMatch = await passwords.matches(account?.password_hash ?? null, input.password);
+    if (!account || !isMatch) throw INVALID_CREDENTIALS();
+    await limits.signIns.giveBack(attempt);
+
+    if (passwords.isOutdated(account.password_hash!)) {
+      const rehashed = await passwords.hash(input.password);
+      await ctx.db
+        .updateTable('accounts')
+        .set({ password_hash: rehashed, updated_at: clock.now() })
+        .where('account_id', '=', account.account_id)
+        .where('password_hash', '=', account.password_hash)
+        .execute();
+    }
+    return signIn(ctx, { accountId: account.account_id, method: 'password', companyId: input.company_id });
+  });

@@ -1,0 +1,123 @@
+import type { Selectable } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import type { Settings } from '../../kernel/context.ts';
+import type { Employee } from './schemas.ts';
+
+type EmployeeRow = Omit<Selectable<Schema['employees']>, 'account_id' | 'own_name' | 'search_text'>;
+
+/** The columns of an Employee. */
+const columns = [
+  'company_id',
+  'employee_id',
+  'email',
+  'first_name',
+  'last_name',
+  'name',
+  'phone',
+  'designation',
+  'salary',
+  'is_admin',
+  'is_team_leader',
+  'is_active',
+  'is_deleted',
+  'date_of_birth',
+  'date_of_joining',
+  'gender',
+  'country_code',
+  'picture_id',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** The employees of one company, for further conditions. */
+export function selectEmployees(db: Db, companyId: number) {
+  return db.selectFrom('employees').where('company_id', '=', companyId).select(columns);
+}
+
+export async function findEmployee(db: Db, companyId: number, employeeId: number): Promise<EmployeeRow | undefined> {
+  return selectEmployees(db, companyId).where('employee_id', '=', employeeId).executeTakeFirst();
+}
+
+/** Who looks: what they may see of a salary depends on it. */
+export type Viewer = { employeeId: number; isAdmin: boolean };
+
+/** The row as the given person may see it. */
+export function toEmployee(
+  row: EmployeeRow,
+  viewer: Viewer,
+  { publicUrl }: Pick<Settings, 'publicUrl'>,
+): z.input<typeof Employee> {
+  const maySeeSalary = viewer.isAdmin || viewer.employeeId === row.employee_id;
+  return {
+    _id: row.employee_id,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    name: row.name,
+    email: row.email,
+    phone: row.phone,
+    designation: row.designation,
+    companyId: row.company_id,
+    salary: maySeeSalary ? row.salary : null,
+    isAdmin: row.is_admin,
+    isTeamLeader: row.is_team_leader,
+    is_active: row.is_active,
+    isActive: row.is_active,
+    isDeleted: row.is_deleted,
+    date_of_birth: row.date_of_birth,
+    date_of_joining: row.date_of_joining,
+    gender: row.gender,
+    country_code: row.country_code,
+    profilePicture: row.picture_id === null ? null : `${publicUrl}/pictures/${row.picture_id}`,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** What search looks through, in one column: folded to small letters without accents, each word led by a space. */
+export function searchTextOf(employee: { name: string; email: string; designation: string | null }): string {
+  return ` ${foldForSearch(`${employee.name} ${employee.email} ${employee.designation ?? ''}`)}`;
+}
+
+export function foldForSearch(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+}
+
+export type NewEmployee = {
+  companyId: number;
+  accountId: number;
+  email: string;
+  firstName: string;
+  lastName: string;
+  phone?: string | null;
+  designation?: string | null;
+  salary?: number | null;
+  isAdmin?: boolean;
+  now: Date;
+};
+
+/** Adds an employee and the counter of their unread notifications. */
+export async function insertEmployee(db: Db, employee: NewEmployee): Promise<number> {
+  const { companyId, firstName, lastName, now, designation = null } = employee;
+  const { employee_id: employeeId } = await db
+    .insertInto('employees')
+    .values({
+      company_id: companyId,
+      account_id: employee.accountId,
+      email: employee.email,
+      first_name: firstName,
+      last_name: lastName,
+      phone: employee.phone ?? null,
+      designation,
+      salary: employee.salary ?? null,
+      is_admin: employee.isAdmin ?? false,
+      search_text: searchTextOf({ name: `${firstName} ${lastName}`.trim(), email: employee.email, designation }),
+      created_at: now,
+      updated_at: now,
+    })
+    .returning('employee_id')
+    .executeTakeFirstOrThrow();
+  await db.insertInto('notification_counts').values({ company_id: companyId, employee_id: employeeId }).execute();
+  return employeeId;
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { open } from '../../kernel/procedures.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { done, email } from '../../kernel/wire.ts';
+import { sendCode } from '../auth/codes.ts';
+
+export const requestCode = open
+  .meta(
+    rest('POST /get-register-otp/', {
+      section: 'Company registration',
+      summary: 'Send a registration code to an address',
+      description:
+        'The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown addresses.',
+      example: { email: 'grace@example.com' },
+    }),
+  )
+  .input(z.object({ email }))
+  .output(done)
+  .mutation(async ({ ctx, input }) => {
+    const { limits, clock, wakeDeliveries } = ctx.services;
+    await limits.codeSends.take(input.email);
+    await deliver(ctx.db, sendCode, {
+      dedupeKey: randomUUID(),
+      payload: { email: input.email, purpose: 'registration' },
+      now: clock.now(),
+    });
+    ctx.afterCommit(wakeDeliveries);
+    return { success: true } as const;
+  });

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { NOT_FOUND } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { signedIn } from '../../kernel/procedures.ts';
+import { done, id } from '../../kernel/wire.ts';
+
+export const endSession = signedIn
+  .meta(rest('DELETE /api/sessions/{session_id}/', { section: 'Additions', summary: "End one of one's own sessions" }))
+  .input(z.object({ session_id: id }))
+  .output(done)
+  .mutation(async ({ ctx, input }) => {
+    const ended = await ctx.db
+      .updateTable('sessions')
+      .set({ ended_at: ctx.services.clock.now(), ended_because: 'ended by its owner' })
+      .where('session_id', '=', input.session_id)
+      .where('account_id', '=', ctx.caller.accountId)
+      .where('ended_at', 'is', null)
+      .returning('session_id')
+      .executeTakeFirst();
+    if (!ended) throw NOT_FOUND();
+    return { success: true } as const;
+  });
