@@ -1,0 +1,165 @@
+import { afterAll } from 'vitest';
+import type { Database } from '../../db/open.ts';
+import { createApp, type App, type AppParts } from '../../server/app.ts';
+import { createLimits } from '../../server/kernel/limits.ts';
+import { createPasswords } from '../../server/kernel/passwords.ts';
+import { createTokens, generateKeys } from '../../server/kernel/tokens.ts';
+import { createCaller, type Actor, type Caller, type TokenPair } from './actor.ts';
+import { createTestClock, type TestClock } from './clock.ts';
+import { openClone } from './database.ts';
+import { createMailbox, type Mailbox } from './mailbox.ts';
+
+/** The password of every employee that a test makes. */
+export const password = 'correct horse battery staple';
+const passwordHash = createPasswords().hash(password);
+const keys = generateKeys();
+
+export type Service = {
+  app: App;
+  url: string;
+  database: Database;
+  clock: TestClock;
+  mailbox: Mailbox;
+  /** Log lines so far, as text. */
+  log(): string;
+  /** Someone without a session. */
+  stranger: Caller;
+  /** Someone with the given session. */
+  as(pair: TokenPair): Caller;
+  /** Runs what is owed: deliveries and work behind answers. */
+  drain(): Promise<void>;
+  /** Registers a company through the real steps; answers its admin. */
+  registerCompany(company?: { name?: string; email?: string; firstName?: string }): Promise<Actor>;
+  /** Has an admin add an employee, and signs that one in. */
+  addEmployee(
+    admin: Actor,
+    employee?: Partial<{
+      first_name: string;
+      last_name: string;
+      email: string;
+      designation: string;
+      salary: number;
+      isTeamLeader: boolean;
+      isAdmin: boolean;
+    }>,
+  ): Promise<Actor>;
+  signIn(email: string, companyId?: number): Promise<Actor>;
+};
+
+let people = 0;
+
+/** Starts the service for this test file, on a database of its own, and ends it after the last test. */
+export async function startService(
+  overrides: { requestsPerMinute?: number; settings?: Partial<AppParts['settings']> } = {},
+): Promise<Service> {
+  const database = await openClone();
+  const clock = createTestClock();
+  const mailbox = createMailbox();
+  const undeclared: string[] = [];
+  const lines: string[] = [];
+  const app = await createApp({
+    database,
+    clock,
+    mailer: mailbox,
+    tokens: await createTokens(await keys),
+    limits: createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),
+    settings: {
+      publicUrl: 'https://api.example.test',
+      appUrl: 'https://app.example.test',
+      requireTokenPair: true,
+      corsOrigins: [],
+      trustProxy: [],
+      ...overrides.settings,
+    },
+    logLevel: 'debug',
+    logTo: { write: (line) => void lines.push(line) },
+    onUndeclaredFault: (operation, code) => undeclared.push(`${operation}: ${code}`),
+  });
+  const url = await app.server.listen({ port: 0, host: '127.0.0.1' });
+
+  afterAll(async () => {
+    await app.close();
+    await database.close();
+    if (undeclared.length > 0)
+      throw new Error(`faults were answered that no operation declares: ${[...new Set(undeclared)].join(', ')}`);
+  });
+
+  const stranger = createCaller(url);
+
+  function toActor(
+    body: { employee: { _id: number; email: string; name: string; companyId: number } } & TokenPair,
+  ): Actor {
+    const { employee, access_token, refresh_token } = body;
+    const pair = { access_token, refresh_token };
+    return {
+      ...createCaller(url, pair),
+      pair,
+      employeeId: employee._id,
+      companyId: employee.companyId,
+      email: employee.email,
+      name: employee.name,
+    };
+  }
+
+  async function drain(): Promise<void> {
+    await app.services.background.drain();
+    await app.worker.drain();
+  }
+
+  async function signIn(email: string, companyId?: number): Promise<Actor> {
+    const hash = await passwordHash;
+    await database.db.updateTable('accounts').set({ password_hash: hash }).where('email', '=', email).execute();
+    const { status, body } = await stranger.post('/login/', {
+      email,
+      password,
+      ...(companyId === undefined ? {} : { company_id: companyId }),
+    });
+    if (status !== 200) throw new Error(`${email} could not sign in: ${JSON.stringify(body)}`);
+    return toActor(body);
+  }
+
+  return {
+    app,
+    url,
+    database,
+    clock,
+    mailbox,
+    log: () => lines.join(''),
+    stranger,
+    as: (pair) => createCaller(url, pair),
+    drain,
+    signIn,
+    async registerCompany({
+      name = 'Analytical Engines',
+      email = `admin${(people += 1)}@example.com`,
+      firstName = 'Ada',
+    } = {}) {
+      await stranger.post('/get-register-otp/', { email });
+      await drain();
+      const { status, body } = await stranger.post('/api/create-company-and-employee/', {
+        company_name: name,
+        email,
+        otp: mailbox.lastCode(email),
+        first_name: firstName,
+        last_name: 'Lovelace',
+      });
+      if (status !== 200) throw new Error(`${name} could not be registered: ${JSON.stringify(body)}`);
+      return toActor(body);
+    },
+    async addEmployee(admin, { isTeamLeader, isAdmin, ...employee } = {}) {
+      people += 1;
+      const email = employee.email ?? `person${people}@example.com`;
+      const added = await admin.post('/employee/add/', {
+        first_name: 'Grace',
+        last_name: `Hopper${people}`,
+        companyId: admin.companyId,
+        ...employee,
+        email,
+      });
+      if (added.status !== 200) throw new Error(`${email} could not be added: ${JSON.stringify(added.body)}`);
+      if (isTeamLeader === true || isAdmin === true)
+        await admin.patch(`/api/employees/${added.body._id}/`, { isTeamLeader, isAdmin });
+      return signIn(email, admin.companyId);
+    },
+  };
+}
