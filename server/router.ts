@@ -1,6 +1,12 @@
 import { auth } from './features/auth/index.ts';
+import { comments } from './features/comments/index.ts';
+import { company } from './features/company/index.ts';
+import { employees } from './features/employees/index.ts';
+import { projects } from './features/projects/index.ts';
 import { registration } from './features/registration/index.ts';
 import { sessions } from './features/sessions/index.ts';
+import { taskLogs } from './features/task-logs/index.ts';
+import { tasks } from './features/tasks/index.ts';
 import { router } from './kernel/trpc.ts';
 
 /** The table of contents: every operation of the service, by feature. */
@@ -8,6 +14,12 @@ export const appRouter = router({
   auth,
   registration,
   sessions,
+  company,
+  employees,
+  projects,
+  tasks,
+  taskLogs,
+  comments,
 });
 
 /** For typed clients. */

@@ -1,5 +1,8 @@
 import { sendCode } from '../features/auth/codes.ts';
-import type { Reaction } from '../kernel/reaction.ts';
+import { reactions as ofComments } from '../features/comments/reactions.ts';
+import { reactions as ofEmployees } from '../features/employees/reactions.ts';
+import { reactions as ofTaskLogs } from '../features/task-logs/reactions.ts';
+import type { AnyReaction } from '../kernel/reaction.ts';
 
 /** Every reaction that a delivery may name. */
-export const reactions = [sendCode] as unknown as Reaction<never>[];
+export const reactions: AnyReaction[] = [sendCode, ...ofEmployees, ...ofTaskLogs, ...ofComments];

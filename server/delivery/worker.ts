@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Reaction, ReactionServices } from '../kernel/reaction.ts';
+import type { AnyReaction, ReactionServices } from '../kernel/reaction.ts';
 
 /**
  * Runs deliveries: takes a lease on those that are due, runs their reactions, and removes what is done.
@@ -36,9 +36,9 @@ function backoffMs(attempts: number): number {
   return Math.min(2_000 * 2 ** (attempts - 1), 4 * 3_600_000) * (0.75 + Math.random() / 2);
 }
 
-export function createWorker(services: ReactionServices, reactions: Reaction<never>[]): Worker {
+export function createWorker(services: ReactionServices, reactions: AnyReaction[]): Worker {
   const { database, clock, log } = services;
-  const byName = new Map(reactions.map((one) => [one.name, one as unknown as Reaction]));
+  const byName = new Map(reactions.map((one) => [one.name, one]));
   const stopping = new AbortController();
   let wanted = false;
   let nap: AbortController | undefined;
@@ -63,7 +63,7 @@ export function createWorker(services: ReactionServices, reactions: Reaction<nev
     try {
       const reaction = byName.get(name);
       if (!reaction) throw new Error(`no reaction is called ${name}`);
-      await reaction.run(services, reaction.payload.parse(leased.payload), { dedupeKey, createdAt });
+      await reaction.run(services, leased.payload, { dedupeKey, createdAt });
       await database.db.deleteFrom('deliveries').where('delivery_id', '=', deliveryId).execute();
     } catch (error) {
       const isLast = attempts >= attemptsMax;

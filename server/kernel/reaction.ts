@@ -14,16 +14,34 @@ export type ReactionServices = Pick<Services, 'database' | 'clock' | 'log' | 'se
   wakeDeliveries(): void;
 };
 
-export type Reaction<Payload = unknown> = {
-  readonly name: string;
-  readonly payload: z.ZodType<Payload>;
-  /** Runs at least once for each delivery: what it does twice must show once. `dedupeKey` is the same at every try. */
-  run(services: ReactionServices, payload: Payload, delivery: { dedupeKey: string; createdAt: Date }): Promise<void>;
+export type Delivery = {
+  /** The same at every try, so that a provider can tell a second one. */
+  dedupeKey: string;
+  /** When the fact happened. */
+  createdAt: Date;
 };
 
+/** A reaction with its payload's type hidden: it checks what it is given. */
+export type AnyReaction = {
+  readonly name: string;
+  /** Runs at least once for each delivery: what it does twice must show once. */
+  run(services: ReactionServices, payload: unknown, delivery: Delivery): Promise<void>;
+};
+
+export type Reaction<Payload> = AnyReaction & { readonly payload: z.ZodType<Payload> };
+
 /** Declares a reaction. Its payload names things by identifier and never holds a secret: those are made when it runs. */
-export function reaction<Payload>(definition: Reaction<Payload>): Reaction<Payload> {
-  return definition;
+export function reaction<Payload>(definition: {
+  name: string;
+  payload: z.ZodType<Payload>;
+  run(services: ReactionServices, payload: Payload, delivery: Delivery): Promise<void>;
+}): Reaction<Payload> {
+  const { name, payload } = definition;
+  return {
+    name,
+    payload,
+    run: (services, given, delivery) => definition.run(services, payload.parse(given), delivery),
+  };
 }
 
 /** Writes a delivery, in the transaction of what causes it. The same key a second time writes nothing. */

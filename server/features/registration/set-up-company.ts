@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Subscription } from '../company/schemas.ts';
+import { categories } from '../notifications/notify.ts';
 
 const trialDays = 30;
 const trialPlan = 'team';
-
-export const notificationCategories = ['task', 'project', 'need_attention', 'message', 'notice'] as const;
 
 /** Makes a company with all that it is set up with: trial, default schedule, workspace, storage, notifications. */
 export async function setUpCompany(
@@ -60,7 +59,7 @@ export async function setUpCompany(
   await db
     .insertInto('notification_setups')
     .values(
-      notificationCategories.map((category) => ({
+      categories.map((category) => ({
         company_id: companyId,
         category,
         in_app: true,

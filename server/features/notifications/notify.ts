@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { publish } from '../../kernel/publish.ts';
+
+export const appTypes = ['hr', 'task'] as const;
+export const categories = ['task', 'project', 'need_attention', 'message', 'notice'] as const;
+export const priorities = ['primary', 'updates', 'others', 'activity'] as const;
+
+/** A notification to be made, for one person. */
+export type NewNotification = {
+  recipientId: number;
+  /** The fact and the reason, such as `comment 12 mentioned`: the same cause makes one notification for one person. */
+  cause: string;
+  appType: (typeof appTypes)[number];
+  category: (typeof categories)[number];
+  priority: (typeof priorities)[number];
+  title: string;
+  message: string;
+  link: string | null;
+  actorId: number | null;
+  taskId?: number;
+  commentId?: number;
+  projectId?: number;
+  isMention?: boolean;
+};
+
+/** The stream of a person's notifications. */
+export const streamOf = (recipientId: number): string => `recipient ${recipientId}`;
+
+/**
+ * Makes notifications, counts them as unread and tells their recipients' streams, in the caller's transaction.
+ * One that was made before for the same cause is left alone, so a delivery may run twice. Answers who was told now.
+ */
+export async function notify(
+  db: Db,
+  companyId: number,
+  notifications: NewNotification[],
+  now: Date,
+): Promise<number[]> {
+  const told: number[] = [];
+  // By recipient, so that two transactions take the rows of their counters in the same order.
+  for (const one of notifications.toSorted((a, b) => a.recipientId - b.recipientId)) {
+    const made = await db
+      .insertInto('notifications')
+      .values({
+        company_id: companyId,
+        recipient_id: one.recipientId,
+        cause: one.cause,
+        app_type: one.appType,
+        category: one.category,
+        priority: one.priority,
+        title: one.title,
+        message: one.message,
+        link: one.link,
+        actor_id: one.actorId,
+        task_id: one.taskId ?? null,
+        comment_id: one.commentId ?? null,
+        project_id: one.projectId ?? null,
+        is_mention: one.isMention ?? false,
+        created_at: now,
+      })
+      .onConflict((conflict) => conflict.columns(['company_id', 'recipient_id', 'cause']).doNothing())
+      .returning('notification_id')
+      .executeTakeFirst();
+    if (!made) continue;
+    const unread = await countUnread(db, companyId, one.recipientId);
+    await publish(db, {
+      companyId,
+      stream: streamOf(one.recipientId),
+      type: 'notification.created',
+      payload: { notification_id: made.notification_id, unread },
+      at: now,
+    });
+    told.push(one.recipientId);
+  }
+  return told;
+}
+
+async function countUnread(db: Db, companyId: number, employeeId: number): Promise<number> {
+  const { rows } = await sql<{ unread: number }>`
+    insert into notification_counts as c (company_id, employee_id, unread, total) values (${companyId}, ${employeeId}, 1, 1)
+    on conflict (company_id, employee_id) do update set unread = c.unread + 1, total = c.total + 1
+    returning unread`.execute(db);
+  return rows[0]!.unread;
+}

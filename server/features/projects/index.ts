@@ -1,0 +1,3 @@
+import { router } from '../../kernel/trpc.ts';
+
+export const projects = router({});
