@@ -27,11 +27,26 @@ export async function findVisibleTask(db: Db, companyId: number, taskId: number)
  * another project nor is deleted. Take tasks in the order of their identifiers, and before any project's row.
  */
 export async function lockVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
-  return selectVisibleTasks(db, companyId)
-    .where('t.task_id', '=', taskId)
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
-    .forShare(['t'])
-    .executeTakeFirst();
+  return (
+    db
+      // Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited.
+      .with('t', (cte) =>
+        cte
+          .selectFrom('tasks')
+          .where('company_id', '=', companyId)
+          .where('task_id', '=', taskId)
+          .where('deleted_at', 'is', null)
+          .select(['company_id', 'task_id', 'project_id', 'title', 'owner_id'])
+          .forShare(),
+      )
+      .selectFrom('t')
+      .innerJoin('projects as p', (join) =>
+        join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
+      )
+      .where('p.deleted_at', 'is', null)
+      .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
+      .executeTakeFirst()
+  );
 }
 
 /** Who works on a task beside its owner, deactivated people included. */
