@@ -10,8 +10,11 @@ const waitingMax = 64;
 
 export type Passwords = {
   hash(password: string): Promise<string>;
-  /** Takes the same time where there is no hash: an unknown address must look like a wrong password. */
-  matches(stored: string | null, password: string): Promise<boolean>;
+  /**
+   * Takes the same time where there is no hash: an unknown address must look like a wrong password.
+   * `onTurn` runs when this attempt's turn has come; where it throws, nothing is hashed.
+   */
+  matches(stored: string | null, password: string, onTurn?: () => Promise<unknown>): Promise<boolean>;
   isOutdated(stored: string): boolean;
 };
 
@@ -20,10 +23,13 @@ export function createPasswords(): Passwords {
   let decoy: Promise<string> | undefined;
   return {
     hash: (password) => turn(() => hash(password, parameters)),
-    matches: async (stored, password) => {
+    matches: async (stored, password, onTurn) => {
       decoy ??= hash('no account has this password', parameters);
       const against = stored ?? (await decoy);
-      const matched = await turn(() => verify(against, password));
+      const matched = await turn(async () => {
+        await onTurn?.();
+        return verify(against, password);
+      });
       return matched && stored !== null;
     },
     isOutdated: (stored) => needsRehash(stored, parameters),

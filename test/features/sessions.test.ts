@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { refusal, type TokenPair } from '../support/actor.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService();
+const { stranger, clock } = service;
+const ada = await service.registerCompany({ email: 'ada@example.com' });
+
+const sessionsWith = (headers: Record<string, string>) => stranger.get('/api/sessions/', { headers });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const refresh = (pair: TokenPair) => stranger.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
+const newSession = async (): Promise<TokenPair> => (await service.signIn(ada.email)).pair;
+
+describe('the token pair', () => {
+  test('is needed whole, and of one session', async () => {
+    const one = await newSession();
+    const other = await newSession();
+    expect(refusal(await sessionsWith({}))).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
+    expect(refusal(await sessionsWith(bearer(one.access_token)))).toEqual({ status: 401, code: 'TOKEN_PAIR_REQUIRED' });
+    expect(refusal(await sessionsWith({ 'x-refresh-token': one.refresh_token }))).toEqual({
+      status: 401,
+      code: 'TOKEN_PAIR_REQUIRED',
+    });
+    const mixed = { ...bearer(one.access_token), 'x-refresh-token': other.refresh_token };
+    expect(refusal(await sessionsWith(mixed))).toEqual({ status: 401, code: 'TOKEN_PAIR_REQUIRED' });
+    const swapped = { ...bearer(one.refresh_token), 'x-refresh-token': one.access_token };
+    expect(refusal(await sessionsWith(swapped))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+  });
+
+  test('is served with a fresh access token where the old one has expired and the refresh token is good', async () => {
+    const pair = await newSession();
+    clock.advance({ minutes: 15, seconds: 1 });
+    const served = await service.as(pair).get('/api/sessions/');
+    expect(served.status).toBe(200);
+    const fresh = served.headers.get('x-access-token')!;
+    const next = await service.as({ ...pair, access_token: fresh }).get('/api/sessions/');
+    expect(next.status).toBe(200);
+    expect(next.headers.get('x-access-token')).toBeNull();
+  });
+
+  test('expires with the refresh token after 30 days without use', async () => {
+    const pair = await newSession();
+    clock.advance({ days: 30, seconds: 1 });
+    expect(refusal(await service.as(pair).get('/api/sessions/'))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+  });
+});
+
+describe('a refresh', () => {
+  test('answers a new pair, and the old refresh token still accompanies requests of other tabs', async () => {
+    const pair = await newSession();
+    const { status, body } = await refresh(pair);
+    expect(status).toBe(200);
+    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
+    expect(body.refresh_token).not.toBe(pair.refresh_token);
+    expect((await service.as(body).get('/api/sessions/')).status).toBe(200);
+    expect((await service.as(pair).get('/api/sessions/')).status).toBe(200);
+  });
+
+  test('of twenty tabs at once makes one successor, and logs none of them out', async () => {
+    const pair = await newSession();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(pair)));
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
+    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1);
+    expect((await refresh(answers[7]!.body)).status).toBe(200);
+  });
+
+  test('with a dead token after ten seconds ends the whole session, for the thief and for the owner', async () => {
+    const pair = await newSession();
+    const successor = (await refresh(pair)).body as TokenPair;
+    clock.advance({ seconds: 11 });
+    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(refusal(await refresh(successor))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(refusal(await service.as(successor).get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+  });
+
+  test('with a token two rotations old ends the session at once', async () => {
+    const pair = await newSession();
+    const second = (await refresh(pair)).body as TokenPair;
+    const third = (await refresh(second)).body as TokenPair;
+    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(refusal(await refresh(third))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+  });
+
+  test('refuses an access token and what is no token', async () => {
+    const pair = await newSession();
+    for (const token of [pair.access_token, 'x', `${pair.refresh_token}x`]) {
+      expect(refusal(await stranger.post('/api/token/refresh/', { refresh_token: token }))).toEqual({
+        status: 401,
+        code: 'INVALID_TOKEN',
+      });
+    }
+    expect((await refresh(pair)).status).toBe(200);
+  });
+});
+
+describe('a logout', () => {
+  test('ends this session at once and no other', async () => {
+    const one = await newSession();
+    const other = await newSession();
+    expect(await service.as(one).post('/logout/')).toMatchObject({ status: 200, body: { success: true } });
+    expect(refusal(await service.as(one).get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(refusal(await refresh(one))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect((await service.as(other).get('/api/sessions/')).status).toBe(200);
+  });
+
+  test('needs the pair', async () => {
+    expect(refusal(await stranger.post('/logout/'))).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
+  });
+});
+
+describe('the list of sessions', () => {
+  test("holds one's own, marks the current one, and each can be ended", async () => {
+    const stranded = await service.registerCompany({ email: 'list@example.com' });
+    const second = (await service.signIn(stranded.email)).pair;
+    const listed = (await service.as(second).get('/api/sessions/')).body.sessions;
+    expect(listed).toHaveLength(2);
+    const current = listed.filter((session: { isCurrent: boolean }) => session.isCurrent);
+    expect(current).toMatchObject([{ method: 'password', company_id: stranded.companyId, network: '127.0.0.1' }]);
+    const first = listed.find((session: { isCurrent: boolean }) => !session.isCurrent);
+    expect((await service.as(second).delete(`/api/sessions/${first._id}/`)).body).toEqual({ success: true });
+    expect(refusal(await service.as(stranded.pair).get('/api/sessions/'))).toEqual({
+      status: 401,
+      code: 'SESSION_ENDED',
+    });
+    expect(refusal(await service.as(second).delete(`/api/sessions/${first._id}/`))).toEqual({
+      status: 404,
+      code: 'NOT_FOUND',
+    });
+  });
+
+  test("does not reach another account's session", async () => {
+    const mine = await service.registerCompany({ email: 'mine@example.com' });
+    const theirs = await service.registerCompany({ email: 'theirs@example.com' });
+    const [session] = (await theirs.get('/api/sessions/')).body.sessions;
+    expect(refusal(await mine.delete(`/api/sessions/${session._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await theirs.get('/api/sessions/')).status).toBe(200);
+  });
+});
+
+describe('a session without a company', () => {
+  test('can be listed and ended, and nothing else', async () => {
+    const lone = await service.registerCompany({ email: 'lone@example.com' });
+    await service.database.db
+      .updateTable('sessions')
+      .set({ company_id: null, employee_id: null })
+      .where('account_id', '=', (await accountId(lone.email))!)
+      .execute();
+    expect((await lone.get('/api/sessions/')).status).toBe(200);
+    expect((await lone.post('/logout/')).status).toBe(200);
+  });
+});
+
+async function accountId(email: string): Promise<number | undefined> {
+  const row = await service.database.db
+    .selectFrom('accounts')
+    .select('account_id')
+    .where('email', '=', email)
+    .executeTakeFirst();
+  return row?.account_id;
+}
