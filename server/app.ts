@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { pino, type DestinationStream } from 'pino';
 import type { Database } from '../db/open.ts';
 import { reactions } from './delivery/reactions.ts';
+import { createSweep, type Sweep } from './delivery/sweep.ts';
 import { createWorker, type Worker } from './delivery/worker.ts';
 import { createShell } from './http/app-shell.ts';
 import { registerRest } from './http/rest.ts';
@@ -11,6 +11,7 @@ import type { Clock, Services, Settings } from './kernel/context.ts';
 import type { Limits } from './kernel/limits.ts';
 import { createPasswords } from './kernel/passwords.ts';
 import type { Tokens } from './kernel/tokens.ts';
+import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { appRouter } from './router.ts';
 
@@ -22,15 +23,14 @@ export type AppParts = {
   tokens: Tokens;
   limits: Limits;
   settings: Settings & { corsOrigins: string[]; trustProxy: string[] };
-  logLevel: string;
-  /** Where log lines go; standard output if left out. */
-  logTo?: DestinationStream;
+  logger: Logger;
   onUndeclaredFault?: Services['onUndeclaredFault'];
 };
 
 export type App = {
   server: FastifyInstance;
   worker: Worker;
+  sweep: Sweep;
   services: Services;
   /** Finishes what has begun: open requests, work behind answers, due deliveries. The database stays open. */
   close(): Promise<void>;
@@ -38,16 +38,13 @@ export type App = {
 
 /** Wires the service. It listens nowhere and reads no environment. */
 export async function createApp(parts: AppParts): Promise<App> {
-  const { database, clock, mailer, tokens, limits, settings } = parts;
-  const logger = pino(
-    { level: parts.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plainError } },
-    parts.logTo ?? pino.destination(1),
-  );
+  const { database, clock, mailer, tokens, limits, settings, logger } = parts;
   const background = createBackground(logger);
   const worker = createWorker(
     { database, clock, log: logger, settings, tokens, mailer, wakeDeliveries: () => worker.wake() },
     reactions,
   );
+  const sweep = createSweep({ database, clock, log: logger });
   const services: Services = {
     database,
     clock,
@@ -70,25 +67,12 @@ export async function createApp(parts: AppParts): Promise<App> {
   return {
     server,
     worker,
+    sweep,
     services,
     async close() {
       await server.close();
       await background.drain();
-      await worker.stop();
+      await Promise.all([worker.stop(), sweep.stop()]);
     },
-  };
-}
-
-/** A database error carries the values of the row it is about: they stay out of the log. */
-function plainError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack, cause } = error;
-  const { code } = error as { code?: unknown };
-  return {
-    name,
-    message,
-    ...(code === undefined ? {} : { code }),
-    stack,
-    ...(cause === undefined ? {} : { cause: plainError(cause) }),
   };
 }

@@ -4,6 +4,7 @@ import { createApp, type App, type AppParts } from '../../server/app.ts';
 import { createLimits } from '../../server/kernel/limits.ts';
 import { createPasswords } from '../../server/kernel/passwords.ts';
 import { createTokens, generateKeys } from '../../server/kernel/tokens.ts';
+import { createLogger } from '../../server/log.ts';
 import { createCaller, type Actor, type Caller, type TokenPair } from './actor.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { openClone } from './database.ts';
@@ -71,8 +72,7 @@ export async function startService(
       trustProxy: [],
       ...overrides.settings,
     },
-    logLevel: 'debug',
-    logTo: { write: (line) => void lines.push(line) },
+    logger: createLogger({ level: 'debug', to: { write: (line) => void lines.push(line) } }),
     onUndeclaredFault: (operation, code) => undeclared.push(`${operation}: ${code}`),
   });
   const url = await app.server.listen({ port: 0, host: '127.0.0.1' });

@@ -1,0 +1,25 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Log lines as JSON, to standard output unless told otherwise. */
+export function createLogger(options: { level: string; to?: DestinationStream }): Logger {
+  return pino(
+    { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plainError } },
+    options.to ?? pino.destination(1),
+  );
+}
+
+/** A database error carries the values of the row it is about: they stay out of the log. */
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return {
+    name,
+    message,
+    ...(code === undefined ? {} : { code }),
+    stack,
+    ...(cause === undefined ? {} : { cause: plainError(cause) }),
+  };
+}
