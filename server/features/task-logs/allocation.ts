@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { projectHoursExceeded } from './reactions.ts';
+
+/*
+ * A project's logged time, kept as logs change, against the hours that it was allocated. Crossing the allocation is a
+ * turn of `is_exceeded`, decided under the lock of the project's row: however many requests cross it at once, one turns.
+ *
+ * Rows are locked in ascending order of their identifiers, and only FOR NO KEY UPDATE: two transactions that have both
+ * inserted a log hold the project FOR KEY SHARE for their foreign keys, and a stronger lock would deadlock them.
+ */
+
+/** Adds to the logged time of projects; `changes` holds seconds, negative to take away. Settle afterwards. */
+export async function addLoggedTime(
+  db: Db,
+  { companyId, changes, now }: { companyId: number; changes: ReadonlyMap<number, number>; now: Date },
+): Promise<void> {
+  const rows = [...changes].filter(([, seconds]) => seconds !== 0).toSorted(([a], [b]) => a - b);
+  if (rows.length === 0) return;
+  const projectIds = rows.map(([projectId]) => projectId);
+  const seconds = rows.map(([, delta]) => delta);
+  if (rows.length > 1) await lockProjects(db, companyId, projectIds);
+  await sql`
+    update projects as p
+    set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, ${now}::timestamptz)
+    from unnest(${projectIds}::bigint[], ${seconds}::bigint[]) as c (project_id, seconds)
+    where p.company_id = ${companyId} and p.project_id = c.project_id`.execute(db);
+}
+
+export type ExceededProject = { projectId: number; allocatedHours: number; loggedHours: number };
+
+/**
+ * Holds projects against their allocations, after their logged time or their allocation has changed in this
+ * transaction, and answers those that exceed theirs now. A project that has just begun to owes its admins a
+ * notification: wake the deliveries after the commit. One that no longer exceeds may cross again.
+ */
+export async function settleAllocation(
+  db: Db,
+  { companyId, projectIds, now }: { companyId: number; projectIds: readonly number[]; now: Date },
+): Promise<ExceededProject[]> {
+  const projects = await lockProjects(db, companyId, projectIds);
+  const exceeded: ExceededProject[] = [];
+  for (const { project_id: projectId, allocated_hours, logged_seconds, is_exceeded, exceeds } of projects) {
+    const figures = { projectId, allocatedHours: allocated_hours!, loggedHours: hoursOf(logged_seconds) };
+    if (exceeds) exceeded.push(figures);
+    if (exceeds === is_exceeded) continue;
+    await db
+      .updateTable('projects')
+      .set({ is_exceeded: exceeds })
+      .where('company_id', '=', companyId)
+      .where('project_id', '=', projectId)
+      .execute();
+    if (!exceeds) continue;
+    const crossing = randomUUID();
+    await deliver(db, projectHoursExceeded, { dedupeKey: crossing, payload: { companyId, crossing, ...figures }, now });
+  }
+  return exceeded;
+}
+
+/** Hours to two decimals. */
+export function hoursOf(seconds: number): number {
+  return Math.round(seconds / 36) / 100;
+}
+
+async function lockProjects(db: Db, companyId: number, projectIds: readonly number[]) {
+  return db
+    .selectFrom('projects')
+    .where('company_id', '=', companyId)
+    .where('project_id', '=', sql<number>`any(${projectIds}::bigint[])`)
+    .where('deleted_at', 'is', null)
+    .select(['project_id', 'allocated_hours', 'logged_seconds', 'is_exceeded'])
+    .select(sql<boolean>`coalesce(logged_seconds > allocated_hours * 3600, false)`.as('exceeds'))
+    .orderBy('project_id')
+    .forNoKeyUpdate()
+    .execute();
+}
