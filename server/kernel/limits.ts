@@ -1,4 +1,5 @@
-import { RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { RequestInfo } from './context.ts';
 import { RATE_LIMITED } from './faults.ts';
 
@@ -23,13 +24,13 @@ export type Limits = {
   codeTries: Budget;
 };
 
-export function createLimits(options: { requestsPerMinute: number }): Limits {
+/**
+ * Counts in this process, or in Redis for all nodes together. While Redis is away each node counts for itself:
+ * a limit that is too wide for a minute does less harm than a service that refuses everybody.
+ */
+export function createLimits(options: { requestsPerMinute: number; redis?: Redis }): Limits {
   const budget = (name: string, rule: Rule): Budget & Rule => {
-    const limiter: RateLimiterAbstract = new RateLimiterMemory({
-      keyPrefix: name,
-      points: rule.points,
-      duration: rule.seconds,
-    });
+    const limiter = createLimiter(name, rule, options.redis);
     return {
       ...rule,
       async take(key) {
@@ -49,6 +50,13 @@ export function createLimits(options: { requestsPerMinute: number }): Limits {
     codeSends: budget('code-sends', { points: 5, seconds: 3600 }),
     codeTries: budget('code-tries', { points: 20, seconds: 24 * 3600 }),
   };
+}
+
+function createLimiter(name: string, { points, seconds }: Rule, redis: Redis | undefined): RateLimiterAbstract {
+  const rule = { keyPrefix: `wms:${name}`, points, duration: seconds };
+  const inMemory = new RateLimiterMemory(rule);
+  if (!redis) return inMemory;
+  return new RateLimiterRedis({ ...rule, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: inMemory });
 }
 
 /** Counts one request and tells the caller where they stand, in the IETF's RateLimit fields. */

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import type { Database } from '../../db/open.ts';
 import { createApp, type App, type AppParts } from '../../server/app.ts';
-import { createLimits } from '../../server/kernel/limits.ts';
+import { createLimits, type Limits } from '../../server/kernel/limits.ts';
 import { createPasswords } from '../../server/kernel/passwords.ts';
 import { createTokens, generateKeys } from '../../server/kernel/tokens.ts';
 import { createLogger } from '../../server/log.ts';
@@ -51,7 +51,7 @@ let people = 0;
 
 /** Starts the service for this test file, on a database of its own, and ends it after the last test. */
 export async function startService(
-  overrides: { requestsPerMinute?: number; settings?: Partial<AppParts['settings']> } = {},
+  overrides: { requestsPerMinute?: number; identityProviders?: (clock: TestClock) => IdentityProviders; limits?: Limits; settings?: Partial<AppParts['settings']> } = {},
 ): Promise<Service> {
   const database = await openClone();
   const clock = createTestClock();
@@ -63,7 +63,7 @@ export async function startService(
     clock,
     mailer: mailbox,
     tokens: await createTokens(await keys),
-    limits: createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),
+    limits: overrides.limits ?? createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),
     settings: {
       publicUrl: 'https://api.example.test',
       appUrl: 'https://app.example.test',

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Log } from '../../server/kernel/context.ts';
+import { createLimits, type Limits } from '../../server/kernel/limits.ts';
+import { closeRedis, firstContact, openRedis } from '../../server/kernel/redis.ts';
+import { startProxy } from '../support/proxy.ts';
+import { startService } from '../support/service.ts';
+
+const redisUrl = process.env['TEST_REDIS_URL'] ?? '';
+
+function createLog() {
+  const lines: string[] = [];
+  const write = (_: object, message: string) => void lines.push(message);
+  const log: Log = { debug: write, info: write, warn: write, error: write };
+  return { lines, log };
+}
+
+async function open(url: string, log = createLog().log) {
+  const redis = openRedis(url, log);
+  onTestFinished(() => closeRedis(redis));
+  await firstContact(redis);
+  return redis;
+}
+
+/** How many of the given attempts are let through. */
+async function attempt(limits: Limits, key: string, attempts: number): Promise<number> {
+  const tries = await Promise.allSettled(Array.from({ length: attempts }, () => limits.codeSends.take(key)));
+  return tries.filter(({ status }) => status === 'fulfilled').length;
+}
+
+describe.skipIf(redisUrl === '')('limits in Redis', () => {
+  test('are one budget for two nodes', async () => {
+    const nodes = [
+      createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }),
+      createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }),
+    ] as const;
+    const key = randomUUID();
+    const passed = await Promise.all(nodes.map((node) => attempt(node, key, 4)));
+    expect(passed[0]! + passed[1]!).toBe(5);
+    await expect(nodes[0].codeSends.take(key)).rejects.toThrow('Too many requests');
+  });
+
+  test('take back on one node what another one took', async () => {
+    const key = randomUUID();
+    const [taker, giver] = [
+      createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }),
+      createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }),
+    ];
+    expect(await attempt(taker, key, 5)).toBe(5);
+    await giver.codeSends.giveBack(key);
+    expect(await attempt(taker, key, 2)).toBe(1);
+  });
+
+  test('stay counted when a node restarts', async () => {
+    const key = randomUUID();
+    expect(await attempt(createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }), key, 5)).toBe(5);
+    expect(await attempt(createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }), key, 1)).toBe(0);
+  });
+
+  test('are kept by each node while Redis is away, silent or back, and said once in the log', async () => {
+    const proxy = await startProxy(redisUrl, 6379);
+    onTestFinished(() => proxy.close());
+    const { log, lines } = createLog();
+    const redis = await open(proxy.url, log);
+    const limits = createLimits({ requestsPerMinute: 600, redis });
+
+    proxy.freeze();
+    const begun = performance.now();
+    expect(await attempt(limits, randomUUID(), 6)).toBe(5);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+
+    proxy.cut();
+    await vi.waitFor(() => expect(redis.status).not.toBe('ready'));
+    expect(await attempt(limits, randomUUID(), 6)).toBe(5);
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+
+    proxy.restore();
+    await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 10_000 });
+    const key = randomUUID();
+    expect(await attempt(limits, key, 5)).toBe(5);
+    expect(await attempt(createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }), key, 1)).toBe(0);
+    expect(lines).toEqual(['Redis is away: each node counts for itself until it is back', 'Redis is back']);
+  });
+});
+
+describe('a service whose Redis never answers', () => {
+  const nowhere = openRedis('redis://127.0.0.1:1', createLog().log);
+  afterAll(() => closeRedis(nowhere));
+
+  test('answers, and counts for itself', async () => {
+    const service = await startService({ limits: createLimits({ requestsPerMinute: 3, redis: nowhere }) });
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 4; sent += 1)
+      statuses.push((await service.stranger.post('/get-register-otp/', { email: 'ada@example.com' })).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+});
