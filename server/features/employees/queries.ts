@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Settings } from '../../kernel/context.ts';
+import { NOT_FOUND } from '../../kernel/faults.ts';
 import type { Employee } from './schemas.ts';
 
-type EmployeeRow = Omit<Selectable<Schema['employees']>, 'account_id' | 'own_name' | 'search_text'>;
+export type EmployeeRow = Omit<Selectable<Schema['employees']>, 'account_id' | 'own_name' | 'search_text'>;
 
 /** The columns of an Employee. */
 const columns = [
@@ -40,6 +41,34 @@ export async function findEmployee(db: Db, companyId: number, employeeId: number
   return selectEmployees(db, companyId).where('employee_id', '=', employeeId).executeTakeFirst();
 }
 
+export async function getEmployee(db: Db, companyId: number, employeeId: number): Promise<EmployeeRow> {
+  const row = await findEmployee(db, companyId, employeeId);
+  if (!row) throw NOT_FOUND();
+  return row;
+}
+
+/** An employee whom nobody else changes until the transaction ends. */
+export type LockedEmployee = EmployeeRow & { account_id: number; own_name: string | null };
+
+export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {
+  const row = await selectEmployees(db, companyId)
+    .where('employee_id', '=', employeeId)
+    .select(['account_id', 'own_name'])
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw NOT_FOUND();
+  return row;
+}
+
+/** Where a picture is served, to anybody who knows the address. */
+export function pictureUrl(
+  { publicUrl }: Pick<Settings, 'publicUrl'>,
+  companyId: number,
+  pictureId: string | null,
+): string | null {
+  return pictureId === null ? null : `${publicUrl}/pictures/${companyId}/${pictureId}`;
+}
+
 /** Who looks: what they may see of a salary depends on it. */
 export type Viewer = { employeeId: number; isAdmin: boolean };
 
@@ -47,7 +76,7 @@ export type Viewer = { employeeId: number; isAdmin: boolean };
 export function toEmployee(
   row: EmployeeRow,
   viewer: Viewer,
-  { publicUrl }: Pick<Settings, 'publicUrl'>,
+  settings: Pick<Settings, 'publicUrl'>,
 ): z.input<typeof Employee> {
   const maySeeSalary = viewer.isAdmin || viewer.employeeId === row.employee_id;
   return {
@@ -69,7 +98,7 @@ export function toEmployee(
     date_of_joining: row.date_of_joining,
     gender: row.gender,
     country_code: row.country_code,
-    profilePicture: row.picture_id === null ? null : `${publicUrl}/pictures/${row.picture_id}`,
+    profilePicture: pictureUrl(settings, row.company_id, row.picture_id),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -80,8 +109,27 @@ export function searchTextOf(employee: { name: string; email: string; designatio
   return ` ${foldForSearch(`${employee.name} ${employee.email} ${employee.designation ?? ''}`)}`;
 }
 
+/** Letters that Unicode does not take apart, as people type them who do not have them. */
+const plainLetters: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+
 export function foldForSearch(text: string): string {
-  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[ßæœøłđðþı]/g, (letter) => plainLetters[letter]!)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 export type NewEmployee = {

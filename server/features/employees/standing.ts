@@ -1,0 +1,73 @@
+import type { Db } from '../../../db/open.ts';
+import { endSessions } from '../auth/accounts.ts';
+import { EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
+import type { LockedEmployee } from './queries.ts';
+
+/*
+ * Who stands where in a company. A change that could leave it without an active admin holds the company's row,
+ * so that two such changes come one after the other. That lock is taken before any on an employee.
+ */
+
+export async function lockAdmins(db: Db, companyId: number): Promise<void> {
+  await db
+    .selectFrom('companies')
+    .where('company_id', '=', companyId)
+    .select('company_id')
+    // The weaker lock lets others go on adding rows that refer to the company.
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** Refuses to take away the last active admin; needs {@link lockAdmins} before. */
+export async function requireAnotherAdmin(db: Db, leaving: LockedEmployee): Promise<void> {
+  if (!leaving.is_admin || !leaving.is_active) return;
+  const other = await db
+    .selectFrom('employees')
+    .where('company_id', '=', leaving.company_id)
+    .where('is_admin', '=', true)
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .where('employee_id', '!=', leaving.employee_id)
+    .select('employee_id')
+    .limit(1)
+    .executeTakeFirst();
+  if (!other) throw LAST_ADMIN();
+}
+
+/**
+ * Refuses an account that is an employee of the company already. The caller holds the account's row,
+ * so nobody else can take the place meanwhile.
+ */
+export async function requireFreePlace(db: Db, companyId: number, accountId: number): Promise<void> {
+  const holder = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('account_id', '=', accountId)
+    .select(['employee_id', 'is_deleted'])
+    .executeTakeFirst();
+  if (!holder) return;
+  throw EMPLOYEE_EXISTS(
+    holder.is_deleted
+      ? {
+          detail: `A deleted employee has this e-mail address: restore them with POST /api/employees/${holder.employee_id}/restore/.`,
+        }
+      : {},
+  );
+}
+
+/** Ends every session and every API key of an employee. */
+export async function endAccess(
+  db: Db,
+  { company_id: companyId, employee_id: employeeId }: LockedEmployee,
+  because: string,
+  now: Date,
+): Promise<void> {
+  await endSessions(db, { companyId, employeeId }, because, now);
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('revoked_at', 'is', null)
+    .execute();
+}

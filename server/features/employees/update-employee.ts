@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { Member } from '../../kernel/context.ts';
+import { ADMIN_REQUIRED, FORBIDDEN } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { email, id } from '../../kernel/wire.ts';
+import { changeEmail } from './change-email.ts';
+import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
+import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
+import { Employee, fields } from './schemas.ts';
+import { endAccess, lockAdmins, requireAnotherAdmin } from './standing.ts';
+
+/** What only an admin may set, on themself too. */
+const adminFields = {
+  email,
+  designation: fields.designation,
+  salary: fields.salary,
+  isAdmin: z.boolean(),
+  isTeamLeader: z.boolean(),
+  is_active: z.boolean(),
+};
+const profileFields = {
+  first_name: fields.first_name,
+  last_name: fields.last_name,
+  name: fields.name,
+  phone: fields.phone,
+  date_of_birth: fields.date_of_birth,
+  date_of_joining: fields.date_of_joining,
+  gender: fields.gender,
+  country_code: fields.country_code,
+};
+const Patch = z.object({ ...profileFields, ...adminFields }).partial();
+type Patch = z.output<typeof Patch>;
+
+export const updateEmployee = member
+  .meta(
+    rest('PATCH /api/employees/{_id}/', {
+      section: 'Employees',
+      summary: 'Change an employee',
+      description: `Any subset of the fields; what is left out stays, \`null\` clears.
+
+- **Profile** (\`first_name\`, \`last_name\`, \`name\`, \`phone\`, \`date_of_birth\`, \`date_of_joining\`, \`gender\`, \`country_code\`): the employee themself or an admin. A \`name\` that is set by itself stays until \`null\` brings "first last" back.
+- **Standing** (\`email\`, \`designation\`, \`salary\`, \`isAdmin\`, \`isTeamLeader\`, \`is_active\`): admins only, on themselves too.
+- \`is_active: false\` ends every session and API key of the employee. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
+- \`email\`: the employee signs in with the new address from then on, and their sessions end. Where their account is used in this company only and the new address has none, the account takes the address and keeps its password; otherwise the employee moves to the account of the new address, which is made where there is none.`,
+      faults: [FORBIDDEN, ADMIN_REQUIRED, EMPLOYEE_EXISTS, EMPLOYEE_DELETED, LAST_ADMIN],
+      example: { _id: 42, phone: '+44 20 7946 0958', designation: 'Lead engineer', isTeamLeader: true },
+    }),
+  )
+  .input(Patch.extend({ _id: id }))
+  .output(Employee)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId } = caller;
+    const { _id: employeeId, ...patch } = input;
+    const now = services.clock.now();
+    const takesAdminAway = patch.isAdmin === false || patch.is_active === false;
+
+    if (takesAdminAway && caller.isAdmin) await lockAdmins(db, companyId);
+    const row = await lockEmployee(db, companyId, employeeId);
+    requireRightTo(patch, caller, employeeId);
+    if (takesAdminAway) await requireAnotherAdmin(db, row);
+    if (patch.is_active === true && row.is_deleted) throw EMPLOYEE_DELETED();
+
+    const isNewAddress = patch.email !== undefined && patch.email !== row.email;
+    const accountId = isNewAddress ? await changeEmail(db, row, patch.email!, now) : row.account_id;
+    if (patch.is_active === false) await endAccess(db, row, 'deactivated', now);
+    if (Object.values(patch).some((value) => value !== undefined)) {
+      await db
+        .updateTable('employees')
+        .set({ ...changed(row, patch), account_id: accountId, updated_at: now })
+        .where('company_id', '=', companyId)
+        .where('employee_id', '=', employeeId)
+        .execute();
+    }
+    return toEmployee(await getEmployee(db, companyId, employeeId), caller, services.settings);
+  });
+
+function requireRightTo(patch: Patch, caller: Member, employeeId: number): void {
+  if (caller.isAdmin) return;
+  const names = Object.keys(adminFields) as (keyof typeof adminFields)[];
+  const reserved = names.filter((name) => patch[name] !== undefined);
+  if (reserved.length > 0)
+    throw ADMIN_REQUIRED({ detail: `Only an admin of the company may set ${reserved.join(', ')}.` });
+  if (caller.employeeId !== employeeId) throw FORBIDDEN({ detail: "Only an admin may change somebody else's record." });
+}
+
+/** Every column, so that the statement is the same whatever was sent. */
+function changed(row: LockedEmployee, patch: Patch) {
+  const {
+    first_name = row.first_name,
+    last_name = row.last_name,
+    name: own_name = row.own_name,
+    email = row.email,
+    phone = row.phone,
+    designation = row.designation,
+    salary = row.salary,
+    isAdmin: is_admin = row.is_admin,
+    isTeamLeader: is_team_leader = row.is_team_leader,
+    is_active = row.is_active,
+    date_of_birth = row.date_of_birth,
+    date_of_joining = row.date_of_joining,
+    gender = row.gender,
+    country_code = row.country_code,
+  } = patch;
+  const name = own_name ?? `${first_name} ${last_name}`;
+  return {
+    first_name,
+    last_name,
+    own_name,
+    email,
+    phone,
+    designation,
+    salary,
+    is_admin,
+    is_team_leader,
+    is_active,
+    date_of_birth,
+    date_of_joining,
+    gender,
+    country_code,
+    search_text: searchTextOf({ name, email, designation }),
+  };
+}
