@@ -1,3 +1,5 @@
 import { router } from '../../kernel/trpc.ts';
+import { getCompanyDetails } from './get-company-details.ts';
+import { updateCompany } from './update-company.ts';
 
-export const company = router({});
+export const company = router({ details: getCompanyDetails, update: updateCompany });

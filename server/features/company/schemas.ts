@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, moment } from '../../kernel/wire.ts';
+import { id, moment, text } from '../../kernel/wire.ts';
 
 export const Company = z
   .object({
@@ -22,3 +22,47 @@ export const Subscription = z
     trial: z.boolean(),
   })
   .meta({ id: 'Subscription' });
+
+export const Payment = z
+  .object({
+    _id: id,
+    amount: z.number(),
+    currency: z.string().meta({ description: 'ISO 4217', examples: ['USD'] }),
+    status: z.enum(['pending', 'paid', 'failed', 'refunded']),
+    paidAt: moment,
+  })
+  .meta({ id: 'Payment' });
+
+export const Plan = z
+  .object({
+    _id: id,
+    code: z.string(),
+    name: z.string(),
+    pricePerMonth: z.number(),
+    currency: z.string().meta({ description: 'ISO 4217', examples: ['USD'] }),
+    maxEmployees: z.int().nullable().meta({ description: 'null is without limit' }),
+    storageBytes: z.int(),
+    change: z
+      .enum(['current', 'upgrade', 'downgrade'])
+      .meta({ description: 'What taking this plan would be; without an active subscription each one is an upgrade' }),
+  })
+  .meta({ id: 'Plan' });
+
+/** Names without an area carry no digit: that keeps out offsets and POSIX rules such as EST5EDT. */
+const timezoneForm = /^[A-Za-z_-]+(\/[\w+-]+)*$/;
+
+function isTimezone(name: string): boolean {
+  if (!timezoneForm.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+export const unknownTimezone = 'must be an IANA time zone name, such as Europe/Berlin';
+
+/** An IANA name as this runtime knows it, aliases included. Whether its letter case is IANA's, the database knows. */
+export const timezone = text({ max: 64 })
+  .refine(isTimezone, unknownTimezone)
+  .meta({ description: 'IANA time zone name, in the letter case of IANA', examples: ['Europe/Berlin'] });

@@ -1,3 +1,14 @@
 import { router } from '../../kernel/trpc.ts';
+import { createTask } from './create-task.ts';
+import { deleteTask } from './delete-task.ts';
+import { getTask } from './get-task.ts';
+import { listTasks } from './list-tasks.ts';
+import { updateTask } from './update-task.ts';
 
-export const tasks = router({});
+export const tasks = router({
+  create: createTask,
+  list: listTasks,
+  get: getTask,
+  update: updateTask,
+  remove: deleteTask,
+});

@@ -1,4 +1,11 @@
+import { type AliasableExpression, type Selectable } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import type { Task, taskStatuses } from './schemas.ts';
+
+export type TaskStatus = (typeof taskStatuses)[number];
 
 /** The tasks of one company that can be seen: a task goes with its project when that is deleted. */
 export function selectVisibleTasks(db: Db, companyId: number) {
@@ -27,26 +34,33 @@ export async function findVisibleTask(db: Db, companyId: number, taskId: number)
  * another project nor is deleted. Take tasks in the order of their identifiers, and before any project's row.
  */
 export async function lockVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
-  return (
-    db
-      // Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited.
-      .with('t', (cte) =>
-        cte
-          .selectFrom('tasks')
-          .where('company_id', '=', companyId)
-          .where('task_id', '=', taskId)
-          .where('deleted_at', 'is', null)
-          .select(['company_id', 'task_id', 'project_id', 'title', 'owner_id'])
-          .forShare(),
-      )
-      .selectFrom('t')
-      .innerJoin('projects as p', (join) =>
-        join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
-      )
-      .where('p.deleted_at', 'is', null)
-      .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
-      .executeTakeFirst()
-  );
+  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forShare());
+}
+
+/** The same for whoever is about to change or delete the task itself. */
+export async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
+  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate());
+}
+
+function lockedTask(db: Db, companyId: number, taskId: number) {
+  return db
+    .selectFrom('tasks')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', taskId)
+    .where('deleted_at', 'is', null)
+    .select(['company_id', 'task_id', 'project_id', 'title', 'owner_id', 'status', 'completed_at']);
+}
+
+/** Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited. */
+async function selectLocked(db: Db, companyId: number, task: ReturnType<typeof lockedTask>) {
+  return db
+    .with('t', () => task)
+    .selectFrom('t')
+    .innerJoin('projects as p', 'p.project_id', 't.project_id')
+    .where('p.company_id', '=', companyId)
+    .where('p.deleted_at', 'is', null)
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 't.status', 't.completed_at'])
+    .executeTakeFirst();
 }
 
 /** Who works on a task beside its owner, deactivated people included. */
@@ -59,4 +73,72 @@ export async function listCollaboratorIds(db: Db, companyId: number, taskId: num
     .orderBy('employee_id')
     .execute();
   return rows.map((row) => row.employee_id);
+}
+
+type TaskRow = Omit<Selectable<Schema['tasks']>, 'deleted_at'>;
+
+/** The columns of a Task but its collaborators. */
+export const taskColumns = [
+  't.company_id',
+  't.task_id',
+  't.project_id',
+  't.title',
+  't.description',
+  't.status',
+  't.owner_id',
+  't.due_date',
+  't.estimated_hours',
+  't.completed_at',
+  't.created_at',
+  't.updated_at',
+] as const;
+
+type WithCollaborators = { collaborators: { _id: number; name: string }[] };
+
+/** Tasks that were chosen, limited and all, with their collaborators: one statement, however many tasks. */
+export function selectWithCollaborators(db: Db, chosen: AliasableExpression<TaskRow>) {
+  return db
+    .selectFrom(chosen.as('t'))
+    .selectAll('t')
+    .select((outer) =>
+      jsonArrayFrom(
+        outer
+          .selectFrom('task_collaborators as c')
+          .innerJoin('employees as e', (join) =>
+            join.onRef('e.company_id', '=', 'c.company_id').onRef('e.employee_id', '=', 'c.employee_id'),
+          )
+          .whereRef('c.company_id', '=', 't.company_id')
+          .whereRef('c.task_id', '=', 't.task_id')
+          .select(['e.employee_id as _id', 'e.name']),
+      ).as('collaborators'),
+    );
+}
+
+/** A task that the caller has just written, even if its project is deleted at this moment. */
+export async function getWrittenTask(db: Db, companyId: number, taskId: number): Promise<z.input<typeof Task>> {
+  const task = db
+    .selectFrom('tasks as t')
+    .where('t.company_id', '=', companyId)
+    .where('t.task_id', '=', taskId)
+    .select(taskColumns);
+  return toTask(await selectWithCollaborators(db, task).executeTakeFirstOrThrow());
+}
+
+const byName = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+
+export function toTask(row: TaskRow & WithCollaborators): z.input<typeof Task> {
+  return {
+    _id: row.task_id,
+    projectId: row.project_id,
+    title: row.title,
+    description: row.description,
+    status: row.status as TaskStatus,
+    owner_id: row.owner_id,
+    collaborators: row.collaborators.toSorted((a, b) => byName.compare(a.name, b.name) || a._id - b._id),
+    dueDate: row.due_date,
+    estimatedHours: row.estimated_hours,
+    completedAt: row.completed_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
 }

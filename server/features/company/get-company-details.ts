@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { NOT_FOUND } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { findLatestPayment, getCompany, listActiveSubscriptions, listPlans, toCompany } from './queries.ts';
+import { Company, Payment, Plan, Subscription } from './schemas.ts';
+
+export const getCompanyDetails = member
+  .meta(
+    rest('GET /company/{company_id}/details/', {
+      section: 'Company',
+      summary: 'Company profile, latest payment, active subscriptions and all plans',
+      description:
+        'Any employee of the company may see it. `latestPayment` is the latest one with status `paid`. `subscriptions` are those in trial, active or past due whose end has not passed. The current plan is that of the highest active subscription; `change` of each plan is relative to it.',
+      example: { company_id: 42 },
+    }),
+  )
+  .input(z.object({ company_id: id }))
+  .output(
+    z.object({
+      company: Company,
+      latestPayment: Payment.nullable(),
+      subscriptions: z.array(Subscription),
+      plans: z.array(Plan),
+    }),
+  )
+  .query(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    if (input.company_id !== companyId) throw NOT_FOUND();
+    const [company, latestPayment, active] = await Promise.all([
+      getCompany(ctx.db, companyId),
+      findLatestPayment(ctx.db, companyId),
+      listActiveSubscriptions(ctx.db, companyId, ctx.services.clock.now()),
+    ]);
+    const currentRank = active.length === 0 ? undefined : Math.max(...active.map(({ rank }) => rank));
+    return {
+      company: toCompany(company),
+      latestPayment: latestPayment ?? null,
+      subscriptions: active.map(({ subscription }) => subscription),
+      plans: await listPlans(ctx.db, currentRank),
+    };
+  });

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { isActiveEmployee, projectColumns, toProject } from './queries.ts';
+import { Project, projectFields } from './schemas.ts';
+
+export const createProject = member
+  .meta(
+    rest('POST /api/projects/', {
+      section: 'Additions',
+      summary: 'Start a project',
+      description:
+        'Any employee may start one. The owner is the caller unless `owner_id` names another active employee of the company. A new project is `active`; without `allocatedHours` its time is not limited.',
+      example: { name: 'Difference Engine', description: 'Second design', allocatedHours: 120 },
+    }),
+  )
+  .input(z.object(projectFields).partial().extend({ name: projectFields.name }))
+  .output(Project)
+  .mutation(async ({ ctx, input }) => {
+    const { companyId, employeeId } = ctx.caller;
+    const { owner_id: ownerId = employeeId } = input;
+    if (ownerId !== employeeId && !(await isActiveEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
+    const now = ctx.services.clock.now();
+    const row = await ctx.db
+      .insertInto('projects')
+      .values({
+        company_id: companyId,
+        name: input.name,
+        description: input.description ?? null,
+        allocated_hours: input.allocatedHours ?? null,
+        owner_id: ownerId,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning(projectColumns)
+      .executeTakeFirstOrThrow();
+    return toProject(row);
+  });

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { NOT_FOUND } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { findProject, toProject } from './queries.ts';
+import { Project } from './schemas.ts';
+
+export const getProject = member
+  .meta(rest('GET /api/projects/{project_id}/', { section: 'Additions', summary: 'One project of the company' }))
+  .input(z.object({ project_id: id }))
+  .output(Project)
+  .query(async ({ ctx, input }) => {
+    const row = await findProject(ctx.db, ctx.caller.companyId, input.project_id);
+    if (!row) throw NOT_FOUND();
+    return toProject(row);
+  });

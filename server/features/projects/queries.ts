@@ -1,0 +1,82 @@
+import type { Selectable } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import type { Member } from '../../kernel/context.ts';
+import { hoursOf } from '../task-logs/allocation.ts';
+import type { Project, projectStatuses } from './schemas.ts';
+
+export type ProjectStatus = (typeof projectStatuses)[number];
+
+type ProjectRow = Omit<Selectable<Schema['projects']>, 'is_exceeded' | 'deleted_at'>;
+
+/** The columns of a Project. */
+export const projectColumns = [
+  'company_id',
+  'project_id',
+  'name',
+  'description',
+  'owner_id',
+  'allocated_hours',
+  'logged_seconds',
+  'status',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** The projects of one company that are not deleted, for further conditions. */
+export function fromProjects(db: Db, companyId: number) {
+  return db.selectFrom('projects').where('company_id', '=', companyId).where('deleted_at', 'is', null);
+}
+
+export async function findProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
+  return fromProjects(db, companyId).where('project_id', '=', projectId).select(projectColumns).executeTakeFirst();
+}
+
+export async function isProject(db: Db, companyId: number, projectId: number): Promise<boolean> {
+  const row = await fromProjects(db, companyId)
+    .where('project_id', '=', projectId)
+    .select('project_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The same for whoever is about to change it, as {@link settleAllocation} locks it. */
+export async function lockProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
+  return fromProjects(db, companyId)
+    .where('project_id', '=', projectId)
+    .select(projectColumns)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** Who may change a project and delete projects and tasks: those who answer for it, and those who lead. */
+export function mayManage(caller: Member, thing: { owner_id: number }): boolean {
+  return caller.isAdmin || caller.isTeamLeader || thing.owner_id === caller.employeeId;
+}
+
+export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('is_active', '=', true)
+    .select('employee_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export function toProject(row: ProjectRow): z.input<typeof Project> {
+  return {
+    _id: row.project_id,
+    name: row.name,
+    description: row.description,
+    companyId: row.company_id,
+    owner_id: row.owner_id,
+    allocatedHours: row.allocated_hours,
+    loggedHours: hoursOf(row.logged_seconds),
+    status: row.status as ProjectStatus,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

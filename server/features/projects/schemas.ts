@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { id, moment, text } from '../../kernel/wire.ts';
+
+export const projectStatuses = ['active', 'on_hold', 'completed', 'archived'] as const;
+export const projectStatus = z.enum(projectStatuses);
+
+/** Hours as people plan them. */
+export const hours = z
+  .number()
+  .min(0)
+  .max(99_999_999.99)
+  .refine((value) => Number(value.toFixed(2)) === value, 'must have at most 2 decimals');
+
+export const Project = z
+  .object({
+    _id: id,
+    name: z.string(),
+    description: z.string().nullable(),
+    companyId: id,
+    owner_id: id,
+    allocatedHours: z.number().nullable().meta({ description: 'null is without limit' }),
+    loggedHours: z.number().meta({ description: 'Hours logged on its tasks, to two decimals' }),
+    status: projectStatus,
+    createdAt: moment,
+    updatedAt: moment,
+  })
+  .meta({ id: 'Project' });
+
+/** What people set on a project; where a field may be left out, the operation says so. */
+export const projectFields = {
+  name: text({ max: 200 }),
+  description: text({ min: 0, max: 20_000 }).nullable(),
+  allocatedHours: hours.nullable().meta({ description: 'null is without limit' }),
+  owner_id: id.meta({ description: 'An active employee of the company' }),
+};

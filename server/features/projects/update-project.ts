@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { settleAllocation } from '../task-logs/allocation.ts';
+import { isActiveEmployee, lockProject, mayManage, projectColumns, toProject } from './queries.ts';
+import { Project, projectFields, projectStatus } from './schemas.ts';
+
+export const updateProject = member
+  .meta(
+    rest('PATCH /api/projects/{project_id}/', {
+      section: 'Additions',
+      summary: 'Change a project',
+      description:
+        'For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours` below what is logged crosses the allocation and notifies the admins; raising it to at least what is logged, or lifting it with `null`, arms that notification again. An owner who has been deactivated may stay, but not become one.',
+      faults: [FORBIDDEN],
+      example: { project_id: 7, allocatedHours: 160, status: 'on_hold' },
+    }),
+  )
+  .input(z.object(projectFields).partial().extend({ project_id: id, status: projectStatus.optional() }))
+  .output(Project)
+  .mutation(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    const now = ctx.services.clock.now();
+    const project = await lockProject(ctx.db, companyId, input.project_id);
+    if (!project) throw NOT_FOUND();
+    if (!mayManage(ctx.caller, project)) throw FORBIDDEN();
+    const { owner_id: ownerId = project.owner_id } = input;
+    if (ownerId !== project.owner_id && !(await isActiveEmployee(ctx.db, companyId, ownerId)))
+      throw notFoundIn('owner_id');
+
+    const row = await ctx.db
+      .updateTable('projects')
+      .set({
+        name: input.name,
+        description: input.description,
+        allocated_hours: input.allocatedHours,
+        owner_id: ownerId,
+        status: input.status,
+        updated_at: now,
+      })
+      .where('company_id', '=', companyId)
+      .where('project_id', '=', project.project_id)
+      .returning(projectColumns)
+      .executeTakeFirstOrThrow();
+    if (input.allocatedHours !== undefined) {
+      await settleAllocation(ctx.db, { companyId, projectIds: [project.project_id], now });
+      ctx.afterCommit(ctx.services.wakeDeliveries);
+    }
+    return toProject(row);
+  });

@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { notFoundIn, VALIDATION_FAILED } from '../../kernel/faults.ts';
+
+/**
+ * Makes exactly the given people the collaborators of a task, each once. Somebody new must be an active employee of
+ * the company; somebody who was there may stay although deactivated since. Refuses all the others by their places.
+ * The task must be new or locked.
+ */
+export async function setCollaborators(
+  db: Db,
+  { companyId, taskId, employeeIds }: { companyId: number; taskId: number; employeeIds: readonly number[] },
+): Promise<void> {
+  const { rows: unknown } = await sql<{ employee_id: number }>`
+    with asked as (
+      select distinct unnest(${employeeIds}::bigint[]) as employee_id
+    ), able as (
+      select e.employee_id from employees as e join asked using (employee_id)
+      where e.company_id = ${companyId} and e.is_active
+      union
+      select c.employee_id from task_collaborators as c join asked using (employee_id)
+      where c.company_id = ${companyId} and c.task_id = ${taskId}
+    ), removed as (
+      delete from task_collaborators as r
+      where r.company_id = ${companyId} and r.task_id = ${taskId} and r.employee_id <> all (${employeeIds}::bigint[])
+    ), added as (
+      insert into task_collaborators (company_id, task_id, employee_id)
+      select ${companyId}::bigint, ${taskId}::bigint, employee_id from able
+      on conflict do nothing
+    )
+    select employee_id from asked where employee_id not in (select employee_id from able)`.execute(db);
+  if (unknown.length > 0) throw notCollaborators(employeeIds, new Set(unknown.map((row) => row.employee_id)));
+}
+
+function notCollaborators(employeeIds: readonly number[], unknown: ReadonlySet<number>) {
+  const refusals = employeeIds.flatMap((employeeId, index) =>
+    unknown.has(employeeId) ? [notFoundIn('collaboratorIds', index)] : [],
+  );
+  return VALIDATION_FAILED({
+    detail: refusals
+      .map(({ message }) => message)
+      .slice(0, 3)
+      .join(' '),
+    issues: refusals.flatMap(({ issues = [] }) => issues),
+  });
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { done, id } from '../../kernel/wire.ts';
+import { mayManage } from '../projects/queries.ts';
+import { lockTaskToChange } from './queries.ts';
+
+export const deleteTask = member
+  .meta(
+    rest('DELETE /api/tasks/{task_id}/', {
+      section: 'Additions',
+      summary: 'Delete a task',
+      description:
+        'For its owner, team leaders and admins. The task is not found from then on; the time logged on it stays in the totals of its project and of the people who logged it.',
+      faults: [FORBIDDEN],
+      example: { task_id: 12 },
+    }),
+  )
+  .input(z.object({ task_id: id }))
+  .output(done)
+  .mutation(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    const task = await lockTaskToChange(ctx.db, companyId, input.task_id);
+    if (!task) throw NOT_FOUND();
+    if (!mayManage(ctx.caller, task)) throw FORBIDDEN();
+    await ctx.db
+      .updateTable('tasks')
+      .set({ deleted_at: ctx.services.clock.now() })
+      .where('company_id', '=', companyId)
+      .where('task_id', '=', task.task_id)
+      .execute();
+    return { success: true } as const;
+  });

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { NOT_FOUND } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
+import { Task } from './schemas.ts';
+
+export const getTask = member
+  .meta(rest('GET /api/tasks/{task_id}/', { section: 'Additions', summary: 'One task of the company' }))
+  .input(z.object({ task_id: id }))
+  .output(Task)
+  .query(async ({ ctx, input }) => {
+    const task = selectVisibleTasks(ctx.db, ctx.caller.companyId)
+      .where('t.task_id', '=', input.task_id)
+      .select(taskColumns);
+    const row = await selectWithCollaborators(ctx.db, task).executeTakeFirst();
+    if (!row) throw NOT_FOUND();
+    return toTask(row);
+  });

@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id, page, pageOf, text } from '../../kernel/wire.ts';
+import { findEmployee } from '../employees/queries.ts';
+import { isProject } from '../projects/queries.ts';
+import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
+import { Task, taskStatus } from './schemas.ts';
+
+const pageSize = 20;
+
+export const listTasks = member
+  .meta(
+    rest('GET /api/tasks/company/{company_id}/', {
+      section: 'Additions',
+      summary: 'Tasks of the company, the newest first',
+      description:
+        'Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an empty one.',
+    }),
+  )
+  .input(
+    z.object({
+      company_id: id,
+      projectId: id.optional(),
+      status: taskStatus.optional(),
+      owner_id: id.optional(),
+      q: text({ max: 200 }).optional(),
+      page,
+    }),
+  )
+  .output(pageOf(Task))
+  .query(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    const { projectId, status, owner_id: ownerId, q } = input;
+    if (input.company_id !== companyId) throw NOT_FOUND();
+    if (projectId !== undefined && !(await isProject(ctx.db, companyId, projectId))) throw notFoundIn('projectId');
+    if (ownerId !== undefined && !(await findEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
+
+    const matching = selectVisibleTasks(ctx.db, companyId)
+      .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
+      .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
+      .$if(ownerId !== undefined, (query) => query.where('t.owner_id', '=', ownerId!))
+      .$if(q !== undefined, (query) => query.where(sql<boolean>`lower(t.title) like lower(${anywhere(q!)})`));
+    const chosen = matching
+      .select(taskColumns)
+      .orderBy('t.task_id', 'desc')
+      .limit(pageSize)
+      .offset((input.page - 1) * pageSize);
+    const [rows, { total }] = await Promise.all([
+      selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute(),
+      matching.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+    ]);
+    return { results: rows.map(toTask), page: input.page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
+  });
+
+/** A LIKE pattern for a text as it stands: its own wildcards are letters like any other. */
+function anywhere(wanted: string): string {
+  return `%${wanted.replaceAll(/[\\%_]/g, '\\$&')}%`;
+}

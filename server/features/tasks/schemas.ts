@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { day, id, moment, text } from '../../kernel/wire.ts';
+import { hours } from '../projects/schemas.ts';
+
+export const taskStatuses = ['todo', 'in_progress', 'in_review', 'done'] as const;
+export const taskStatus = z.enum(taskStatuses);
+
+export const Task = z
+  .object({
+    _id: id,
+    projectId: id,
+    title: z.string(),
+    description: z.string().nullable(),
+    status: taskStatus,
+    owner_id: id,
+    collaborators: z.array(z.object({ _id: id, name: z.string() })).meta({ description: 'By name, as people sort' }),
+    dueDate: day.nullable(),
+    estimatedHours: z.number().nullable(),
+    completedAt: moment.nullable().meta({ description: 'When its status became done; null while it is not' }),
+    createdAt: moment,
+    updatedAt: moment,
+  })
+  .meta({ id: 'Task' });
+
+/** What people set on a task; where a field may be left out, the operation says so. */
+export const taskFields = {
+  projectId: id.meta({ description: 'A project of the company' }),
+  title: text({ max: 300 }),
+  description: text({ min: 0, max: 20_000 }).nullable(),
+  owner_id: id.meta({ description: 'An active employee of the company' }),
+  collaboratorIds: z
+    .array(id)
+    .max(100, 'must name at most 100 people')
+    .meta({ description: 'Active employees of the company; one who is named twice counts once' }),
+  status: taskStatus,
+  dueDate: day.nullable(),
+  estimatedHours: hours.nullable(),
+};

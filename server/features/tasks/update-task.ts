@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { isActiveEmployee, isProject } from '../projects/queries.ts';
+import { setCollaborators } from './collaborators.ts';
+import { moveLoggedTime } from './move-logged-time.ts';
+import { getWrittenTask, lockTaskToChange } from './queries.ts';
+import { Task, taskFields } from './schemas.ts';
+
+export const updateTask = member
+  .meta(
+    rest('PATCH /api/tasks/{task_id}/', {
+      section: 'Additions',
+      summary: 'Change a task',
+      description:
+        'Any employee may. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation. An owner or collaborator who has been deactivated may stay, but not become one.',
+      example: { task_id: 12, status: 'done' },
+    }),
+  )
+  .input(z.object(taskFields).partial().extend({ task_id: id }))
+  .output(Task)
+  .mutation(async ({ ctx, input }) => {
+    const { db } = ctx;
+    const { companyId } = ctx.caller;
+    const now = ctx.services.clock.now();
+    const task = await lockTaskToChange(db, companyId, input.task_id);
+    if (!task) throw NOT_FOUND();
+    const { projectId = task.project_id, owner_id: ownerId = task.owner_id, status = task.status } = input;
+    const isMoving = projectId !== task.project_id;
+    if (isMoving && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
+    if (ownerId !== task.owner_id && !(await isActiveEmployee(db, companyId, ownerId))) throw notFoundIn('owner_id');
+
+    await db
+      .updateTable('tasks')
+      .set({
+        project_id: projectId,
+        title: input.title,
+        description: input.description,
+        owner_id: ownerId,
+        status,
+        due_date: input.dueDate,
+        estimated_hours: input.estimatedHours,
+        completed_at: status === 'done' ? (task.completed_at ?? now) : null,
+        updated_at: now,
+      })
+      .where('company_id', '=', companyId)
+      .where('task_id', '=', task.task_id)
+      .execute();
+    if (input.collaboratorIds)
+      await setCollaborators(db, { companyId, taskId: task.task_id, employeeIds: input.collaboratorIds });
+    if (isMoving) {
+      await moveLoggedTime(db, { companyId, taskId: task.task_id, from: task.project_id, to: projectId, now });
+      ctx.afterCommit(ctx.services.wakeDeliveries);
+    }
+    return getWrittenTask(db, companyId, task.task_id);
+  });
