@@ -1,19 +1,26 @@
-import type { Context, Services, SignedIn } from './context.ts';
+import { createHash } from 'node:crypto';
+import type { Context, Scope, Services, SignedIn } from './context.ts';
 import { INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, UNAUTHENTICATED } from './faults.ts';
 import type { RefreshClaims, TokenClaims } from './tokens.ts';
 
-/** Marking a session as used more often than this would make a write of every read. */
+/** Marking a session or key as used more often than this would make a write of every read. */
 const lastUsedGrainMs = 60_000;
 
+export const apiKeyPrefix = 'wms_';
+
+/** Secrets of 256 bits need no salt: nobody can try them all. */
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
 /**
- * Finds out who is calling, from the token pair of the request. Where the access token has expired and the
- * refresh token is good, the request is served and its answer carries a fresh access token.
+ * Finds out who is calling, from the API key or the token pair of the request. Where the access token has expired
+ * and the refresh token is good, the request is served and its answer carries a fresh access token.
  */
 export async function authenticate({ services, request }: Context): Promise<SignedIn> {
   const { tokens, clock } = services;
   if (request.bearer === undefined)
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
+  if (request.bearer.startsWith(apiKeyPrefix)) return loadApiKey(services, request.bearer, now);
   const access = await tokens.verifyAccess(request.bearer);
   const refresh = await refreshOfSameSession(services, request.refreshToken, access, now);
 
@@ -69,8 +76,8 @@ async function loadSession(services: Services, claims: TokenClaims, now: Date): 
   }
   return {
     accountId: claims.accountId,
-    sessionId: claims.sessionId,
     email: row.email,
+    credential: { kind: 'session', sessionId: claims.sessionId },
     membership:
       row.employee_id === null
         ? null
@@ -82,5 +89,47 @@ async function loadSession(services: Services, claims: TokenClaims, now: Date): 
             isTeamLeader: row.is_team_leader!,
             timezone: row.timezone!,
           },
+  };
+}
+
+async function loadApiKey({ database, background }: Services, key: string, now: Date): Promise<SignedIn> {
+  const row = await database.db
+    .selectFrom('api_keys as k')
+    .innerJoin('employees as e', (join) =>
+      join.onRef('e.company_id', '=', 'k.company_id').onRef('e.employee_id', '=', 'k.employee_id'),
+    )
+    .innerJoin('companies as c', 'c.company_id', 'k.company_id')
+    .where('k.key_hash', '=', hashSecret(key))
+    .where('k.revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)]))
+    .where('e.is_active', '=', true)
+    .where('e.is_deleted', '=', false)
+    .select(['k.company_id', 'k.api_key_id', 'k.scopes', 'k.last_used_at', 'k.employee_id', 'c.timezone'])
+    .select(['e.account_id', 'e.email', 'e.name', 'e.is_admin', 'e.is_team_leader'])
+    .executeTakeFirst();
+  if (!row) throw INVALID_TOKEN();
+  const { company_id: companyId, api_key_id: apiKeyId } = row;
+  if (row.last_used_at === null || now.getTime() - row.last_used_at.getTime() > lastUsedGrainMs) {
+    background.run('key-used', async () => {
+      await database.db
+        .updateTable('api_keys')
+        .set({ last_used_at: now })
+        .where('company_id', '=', companyId)
+        .where('api_key_id', '=', apiKeyId)
+        .execute();
+    });
+  }
+  return {
+    accountId: row.account_id,
+    email: row.email,
+    credential: { kind: 'apiKey', apiKeyId, scopes: row.scopes as Scope[] },
+    membership: {
+      companyId,
+      employeeId: row.employee_id,
+      name: row.name,
+      isAdmin: row.is_admin,
+      isTeamLeader: row.is_team_leader,
+      timezone: row.timezone,
+    },
   };
 }

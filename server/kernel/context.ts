@@ -1,5 +1,6 @@
 import type { Database, Db } from '../../db/open.ts';
 import type { Background } from './background.ts';
+import type { IdentityProviders } from './identity-provider.ts';
 import type { Limits } from './limits.ts';
 import type { Passwords } from './passwords.ts';
 import type { Tokens } from './tokens.ts';
@@ -31,6 +32,7 @@ export type Services = {
   settings: Settings;
   tokens: Tokens;
   passwords: Passwords;
+  identityProviders: IdentityProviders;
   limits: Limits;
   background: Background;
   /** Tells the delivery worker that there is something new to do. */
@@ -53,11 +55,18 @@ export type RequestInfo = {
 
 export type Context = { services: Services; request: RequestInfo };
 
+/** What an API key may be used for. */
+export const scopes = ['read', 'write', 'login'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** How the caller proved who they are. */
+export type Credential = { kind: 'session'; sessionId: number } | { kind: 'apiKey'; apiKeyId: number; scopes: Scope[] };
+
 /** Someone who has signed in, perhaps with no company yet. */
 export type SignedIn = {
   accountId: number;
-  sessionId: number;
   email: string;
+  credential: Credential;
   membership: Membership | null;
 };
 

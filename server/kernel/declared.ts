@@ -11,7 +11,8 @@ export function faultsOf(meta: OperationMeta): Fault[] {
   add(common.VALIDATION_FAILED, common.RATE_LIMITED, common.INTERNAL_ERROR, common.SERVICE_UNAVAILABLE);
   if (access !== 'open')
     add(common.UNAUTHENTICATED, common.TOKEN_PAIR_REQUIRED, common.INVALID_TOKEN, common.SESSION_ENDED);
-  if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED);
+  if (access === 'signedIn') add(common.SESSION_REQUIRED);
+  if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED, common.SCOPE_REQUIRED);
   if (access === 'admin') add(common.ADMIN_REQUIRED);
   if (openapi?.path.includes('{')) add(common.NOT_FOUND);
   if (openapi && openapi.method !== 'GET') {

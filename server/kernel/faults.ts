@@ -35,6 +35,12 @@ export const COMPANY_REQUIRED = fault(
   'FORBIDDEN',
   'This session belongs to no company: register one first.',
 );
+export const SESSION_REQUIRED = fault('SESSION_REQUIRED', 'FORBIDDEN', 'An API key may not do this: sign in.');
+export const SCOPE_REQUIRED = fault(
+  'SCOPE_REQUIRED',
+  'FORBIDDEN',
+  'The API key lacks the scope that this operation needs.',
+);
 export const NOT_FOUND = fault('NOT_FOUND', 'NOT_FOUND', 'There is no such thing here.');
 export const METHOD_NOT_ALLOWED = fault(
   'METHOD_NOT_ALLOWED',

@@ -1,7 +1,14 @@
 import { authenticate } from './authentication.ts';
-import type { Context, Member, MutationScope, SignedIn } from './context.ts';
+import type { Context, Credential, Member, MutationScope, SignedIn } from './context.ts';
 import { codesOf } from './declared.ts';
-import { ADMIN_REQUIRED, COMPANY_REQUIRED, isRetryable, toFaultError } from './faults.ts';
+import {
+  ADMIN_REQUIRED,
+  COMPANY_REQUIRED,
+  isRetryable,
+  SCOPE_REQUIRED,
+  SESSION_REQUIRED,
+  toFaultError,
+} from './faults.ts';
 import { beginIdempotentCall } from './idempotency.ts';
 import { countRequest } from './limits.ts';
 import { middleware, procedure } from './trpc.ts';
@@ -76,15 +83,34 @@ function callerName(ctx: Context & { caller?: SignedIn | Member }): string {
 
 const counts = middleware(async ({ ctx, path, next }) => {
   const { caller } = ctx as Context & { caller?: SignedIn };
-  const who = caller ? `session ${caller.sessionId}` : `network ${ctx.request.network}`;
+  const who = caller ? nameOf(caller.credential) : `network ${ctx.request.network}`;
   await countRequest(ctx.services.limits, ctx.request, path, who);
   return next();
 });
 
+const nameOf = (credential: Credential): string =>
+  credential.kind === 'session' ? `session ${credential.sessionId}` : `key ${credential.apiKeyId}`;
+
 const signsIn = middleware(async ({ ctx, next }) => next({ ctx: { caller: await authenticate(ctx) } }));
 
-const belongs = middleware(async ({ ctx, next }) => {
+/** Answers the session of a caller who must have one: keys do not manage sessions, keys and passwords. */
+export function sessionOf({ credential }: SignedIn | Member): number {
+  if (credential.kind !== 'session') throw SESSION_REQUIRED();
+  return credential.sessionId;
+}
+
+const needsSession = middleware(async ({ ctx, next }) => {
+  sessionOf((ctx as Context & { caller: SignedIn }).caller);
+  return next();
+});
+
+const belongs = middleware(async ({ ctx, type, next }) => {
   const { caller } = ctx as Context & { caller: SignedIn };
+  const { credential } = caller;
+  const scope = type === 'query' ? 'read' : 'write';
+  if (credential.kind === 'apiKey' && !credential.scopes.includes(scope)) {
+    throw SCOPE_REQUIRED({ detail: `This operation needs an API key with the scope ${scope}.` });
+  }
   const { membership, ...person } = caller;
   if (!membership) throw COMPANY_REQUIRED();
   const member: Member = { ...person, ...membership };
@@ -103,8 +129,8 @@ const identified = base.use(signsIn).use(counts);
 /** Anyone, without a token. */
 export const open = base.meta({ access: 'open' }).use(counts).use(transacts);
 
-/** Anyone who has signed in, with or without a company. */
-export const signedIn = identified.meta({ access: 'signedIn' }).use(transacts);
+/** Anyone who has signed in to a session, with or without a company. */
+export const signedIn = identified.meta({ access: 'signedIn' }).use(needsSession).use(transacts);
 
 /** An active employee; `ctx.caller` is who, and `ctx.caller.companyId` scopes every query. */
 export const member = identified.meta({ access: 'member' }).use(belongs).use(transacts);

@@ -1,5 +1,5 @@
 import { rest } from '../../kernel/operation.ts';
-import { signedIn } from '../../kernel/procedures.ts';
+import { sessionOf, signedIn } from '../../kernel/procedures.ts';
 import { done } from '../../kernel/wire.ts';
 
 export const logout = signedIn
@@ -15,7 +15,7 @@ export const logout = signedIn
     await ctx.db
       .updateTable('sessions')
       .set({ ended_at: ctx.services.clock.now(), ended_because: 'logout' })
-      .where('session_id', '=', ctx.caller.sessionId)
+      .where('session_id', '=', sessionOf(ctx.caller))
       .where('ended_at', 'is', null)
       .execute();
     return { success: true } as const;

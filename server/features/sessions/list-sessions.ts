@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
-import { signedIn } from '../../kernel/procedures.ts';
+import { sessionOf, signedIn } from '../../kernel/procedures.ts';
 import { id, moment } from '../../kernel/wire.ts';
 
 export const Session = z
@@ -21,6 +21,7 @@ export const listSessions = signedIn
   .meta(rest('GET /api/sessions/', { section: 'Additions', summary: "One's own live sessions, the latest used first" }))
   .output(z.object({ sessions: z.array(Session) }))
   .query(async ({ ctx }) => {
+    const current = sessionOf(ctx.caller);
     const rows = await ctx.db
       .selectFrom('sessions')
       .where('account_id', '=', ctx.caller.accountId)
@@ -46,7 +47,7 @@ export const listSessions = signedIn
       device: row.user_agent,
       network: row.network,
       company_id: row.company_id,
-      isCurrent: row.session_id === ctx.caller.sessionId,
+      isCurrent: row.session_id === current,
       createdAt: row.created_at,
       lastUsedAt: row.last_used_at,
       expiresAt: row.expires_at,

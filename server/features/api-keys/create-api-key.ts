@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { apiKeyPrefix, hashSecret } from '../../kernel/authentication.ts';
+import { scopes } from '../../kernel/context.ts';
+import { ADMIN_REQUIRED, invalid, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member, sessionOf } from '../../kernel/procedures.ts';
+import { text, timestamp } from '../../kernel/wire.ts';
+import { ApiKey } from './schemas.ts';
+
+export const createApiKey = member
+  .meta(
+    rest('POST /api/api-keys/', {
+      section: 'Additions',
+      summary: 'Make an API key for scripts and integrations',
+      description:
+        'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access.',
+      faults: [SESSION_REQUIRED, ADMIN_REQUIRED],
+      example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2027-01-01T00:00:00Z' },
+    }),
+  )
+  .input(
+    z.object({
+      name: text({ max: 100 }),
+      scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+      expiresAt: timestamp.nullish(),
+    }),
+  )
+  .output(
+    ApiKey.extend({ key: z.string().meta({ description: 'Send it as `Authorization: Bearer …`, alone' }) }).meta({
+      id: 'NewApiKey',
+    }),
+  )
+  .mutation(async ({ ctx, input }) => {
+    const { caller, services } = ctx;
+    sessionOf(caller);
+    const now = services.clock.now();
+    const granted = [...new Set(input.scopes)];
+    if (granted.includes('login') && !caller.isAdmin)
+      throw ADMIN_REQUIRED({ detail: 'Only an admin may make a key with the scope login.' });
+    if (input.expiresAt && input.expiresAt <= now) throw invalid(['expiresAt'], 'must be in the future');
+
+    const key = `${apiKeyPrefix}${randomBytes(32).toString('base64url')}`;
+    const start = key.slice(0, 10);
+    const { api_key_id: apiKeyId } = await ctx.db
+      .insertInto('api_keys')
+      .values({
+        company_id: caller.companyId,
+        employee_id: caller.employeeId,
+        name: input.name,
+        key_hash: hashSecret(key),
+        key_start: start,
+        scopes: granted,
+        expires_at: input.expiresAt ?? null,
+        created_at: now,
+      })
+      .returning('api_key_id')
+      .executeTakeFirstOrThrow();
+    return {
+      _id: apiKeyId,
+      name: input.name,
+      start,
+      scopes: granted,
+      expiresAt: input.expiresAt ?? null,
+      lastUsedAt: null,
+      createdAt: now,
+      key,
+    };
+  });
