@@ -15,6 +15,14 @@ export async function findAccount(db: Db, email: string): Promise<Account | unde
     .executeTakeFirst();
 }
 
+export async function getAccountById(db: Db, accountId: number): Promise<Account> {
+  return db
+    .selectFrom('accounts')
+    .where('account_id', '=', accountId)
+    .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
+    .executeTakeFirstOrThrow();
+}
+
 /** The account of an address, made now where there is none. Two requests at once make one. */
 export async function getOrInsertAccount(db: Db, email: string, now: Date): Promise<Account> {
   await db
@@ -46,20 +54,41 @@ export async function verifyAddress(db: Db, account: Account, now: Date): Promis
   await endSessions(db, { accountId }, 'address taken over by its owner', now);
 }
 
-/** Ends the live sessions of an account, or of an employee where one is named. */
+/** Ends the live sessions of an account, but for the one that is named. */
 export async function endSessions(
   db: Db,
-  of: { accountId: number } | { companyId: number; employeeId: number },
+  { accountId, except }: { accountId: number; except?: number },
   because: string,
   now: Date,
 ): Promise<void> {
-  const sessions = db
+  await db
     .updateTable('sessions')
     .set({ ended_at: now, ended_because: because })
-    .where('ended_at', 'is', null);
-  await (
-    'accountId' in of
-      ? sessions.where('account_id', '=', of.accountId)
-      : sessions.where('company_id', '=', of.companyId).where('employee_id', '=', of.employeeId)
-  ).execute();
+    .where('account_id', '=', accountId)
+    .where('session_id', '<>', except ?? 0)
+    .where('ended_at', 'is', null)
+    .execute();
+}
+
+/** Ends what an employee can get in with: the sessions of that place and its API keys. */
+export async function endAccess(
+  db: Db,
+  { companyId, employeeId }: { companyId: number; employeeId: number },
+  because: string,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('sessions')
+    .set({ ended_at: now, ended_because: because })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('ended_at', 'is', null)
+    .execute();
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('revoked_at', 'is', null)
+    .execute();
 }

@@ -10,3 +10,8 @@ export const INVALID_OTP = fault(
   'UNAUTHORIZED',
   'The code is wrong, used or older than 10 minutes: ask for a new one.',
 );
+export const PROOF_REQUIRED = fault(
+  'PROOF_REQUIRED',
+  'UNAUTHORIZED',
+  'Send a proof as `Authorization: Bearer`: a login ticket, a token pair of that account, or an API key of that company with the scope login.',
+);

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
+import { hashSecret } from '../../kernel/authentication.ts';
 import type { Context } from '../../kernel/context.ts';
 import { notFoundIn } from '../../kernel/faults.ts';
 import { accessLifetimeSeconds, refreshLifetimeMs } from '../../kernel/tokens.ts';
@@ -8,6 +9,7 @@ import { findEmployee, toEmployee } from '../employees/queries.ts';
 import type { CompanyChoice, SignedInResult, TokenPair } from './schemas.ts';
 
 const ticketLifetimeSeconds = 5 * 60;
+export const loginTicketPrefix = 'wlt_';
 
 /** How the person proved who they are; kept with the session and shown in the list of sessions. */
 export type SignInMethod = 'password' | 'code' | 'google' | 'apple' | 'token' | 'registration';
@@ -15,7 +17,7 @@ export type SignInMethod = 'password' | 'code' | 'google' | 'apple' | 'token' | 
 type Place = { company_id: number; company_name: string; employee_id: number; isAdmin: boolean };
 
 /** Where an account is an active employee. */
-async function listPlaces(db: Db, accountId: number): Promise<Place[]> {
+export async function listPlaces(db: Db, accountId: number): Promise<Place[]> {
   return db
     .selectFrom('employees as e')
     .innerJoin('companies as c', 'c.company_id', 'e.company_id')
@@ -98,11 +100,11 @@ export async function makePair(
 
 async function insertLoginTicket({ db, services }: Context & { db: Db }, accountId: number): Promise<string> {
   const now = services.clock.now();
-  const ticket = `wlt_${randomBytes(32).toString('base64url')}`;
+  const ticket = `${loginTicketPrefix}${randomBytes(32).toString('base64url')}`;
   await db
     .insertInto('one_time_tokens')
     .values({
-      token_hash: createHash('sha256').update(ticket).digest('base64url'),
+      token_hash: hashSecret(ticket),
       purpose: 'login_ticket',
       account_id: accountId,
       created_at: now,

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { INVALID_IDENTITY_TOKEN } from '../../kernel/identity-provider.ts';
+import { rest } from '../../kernel/operation.ts';
+import { open } from '../../kernel/procedures.ts';
+import { email } from '../../kernel/wire.ts';
+import { loginWithIdentity } from './identity-login.ts';
+import { companyChoiceField, LoginResult } from './schemas.ts';
+
+export const appleLogin = open
+  .meta(
+    rest('POST /api/apple-login/', {
+      section: 'Login',
+      summary: 'Sign in with an Apple identity token (iOS and web)',
+      description:
+        'Checked as the Google login is. Apple leaves the address out after the first login: then the identity that is stored decides.',
+      faults: [INVALID_IDENTITY_TOKEN],
+      example: { token: 'eyJhbGciOiJFUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
+    }),
+  )
+  .input(
+    z.object({
+      token: z.string().min(1).max(16_384).meta({ description: 'Apple identity token' }),
+      email: email.nullish(),
+      name: z
+        .string()
+        .max(300)
+        .nullish()
+        .meta({ description: 'Accepted and not used: an account has no name before its first company' }),
+      ...companyChoiceField,
+    }),
+  )
+  .output(LoginResult)
+  .mutation(({ ctx, input }) =>
+    loginWithIdentity(ctx, { provider: ctx.services.identityProviders.apple, method: 'apple' }, input),
+  );

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { INVALID_IDENTITY_TOKEN } from '../../kernel/identity-provider.ts';
+import { rest } from '../../kernel/operation.ts';
+import { open } from '../../kernel/procedures.ts';
+import { email } from '../../kernel/wire.ts';
+import { loginWithIdentity } from './identity-login.ts';
+import { companyChoiceField, LoginResult } from './schemas.ts';
+
+export const googleLogin = open
+  .meta(
+    rest('POST /api/google-login/', {
+      section: 'Login',
+      summary: 'Sign in with a Google identity token',
+      description:
+        'Signature, issuer, audience, expiry and `email_verified` are checked; the address is taken from the token, and `email` must equal it when sent. Makes the account where there is none; such a session can register a company.',
+      faults: [INVALID_IDENTITY_TOKEN],
+      example: { token: 'eyJhbGciOiJSUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
+    }),
+  )
+  .input(
+    z.object({
+      token: z.string().min(1).max(16_384).meta({ description: 'Google identity token' }),
+      email: email.nullish(),
+      name: z
+        .string()
+        .max(300)
+        .nullish()
+        .meta({ description: 'Accepted and not used: an account has no name before its first company' }),
+      picture: z.string().max(2048).nullish().meta({ description: 'Accepted and not used' }),
+      ...companyChoiceField,
+    }),
+  )
+  .output(LoginResult)
+  .mutation(({ ctx, input }) =>
+    loginWithIdentity(ctx, { provider: ctx.services.identityProviders.google, method: 'google' }, input),
+  );

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { open } from '../../kernel/procedures.ts';
+import { email } from '../../kernel/wire.ts';
+import { getOrInsertAccount, verifyAddress } from './accounts.ts';
+import { otp, tryCode } from './codes.ts';
+import { INVALID_OTP } from './faults.ts';
+import { companyChoiceField, LoginResult } from './schemas.ts';
+import { signIn } from './sign-in.ts';
+
+export const otpLogin = open
+  .meta(
+    rest('POST /otp-login/', {
+      section: 'Login',
+      summary: 'Sign in with an e-mailed code',
+      description:
+        'Where the account is an employee of several companies and `company_id` is not sent, the answer lists them with a `login_ticket` for POST /token-login/. The code is used up either way. After 20 wrong tries in a day an address takes no more codes until the day has passed.',
+      faults: [INVALID_OTP],
+      example: { email: 'ada@example.com', otp: '042917' },
+    }),
+  )
+  .input(z.object({ email, otp, ...companyChoiceField }))
+  .output(LoginResult)
+  .mutation(async ({ ctx, input }) => {
+    const code = await tryCode(ctx.services, { email: input.email, purpose: 'login', code: input.otp });
+    const now = ctx.services.clock.now();
+    await code.useUp(ctx.db);
+    const account = await getOrInsertAccount(ctx.db, input.email, now);
+    await verifyAddress(ctx.db, account, now);
+    return signIn(ctx, { accountId: account.account_id, method: 'code', companyId: input.company_id });
+  });
