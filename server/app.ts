@@ -4,10 +4,12 @@ import { reactions } from './delivery/reactions.ts';
 import { createSweep, type Sweep } from './delivery/sweep.ts';
 import { createWorker, type Worker } from './delivery/worker.ts';
 import { createShell } from './http/app-shell.ts';
+import { registerPictures } from './http/pictures.ts';
 import { registerRest } from './http/rest.ts';
 import { registerTrpc } from './http/trpc.ts';
 import { createBackground } from './kernel/background.ts';
 import type { Clock, Services, Settings } from './kernel/context.ts';
+import type { IdentityProviders } from './kernel/identity-provider.ts';
 import type { Limits } from './kernel/limits.ts';
 import { createPasswords } from './kernel/passwords.ts';
 import type { Tokens } from './kernel/tokens.ts';
@@ -22,6 +24,7 @@ export type AppParts = {
   mailer: Mailer;
   tokens: Tokens;
   limits: Limits;
+  identityProviders: IdentityProviders;
   settings: Settings & { corsOrigins: string[]; trustProxy: string[] };
   logger: Logger;
   onUndeclaredFault?: Services['onUndeclaredFault'];
@@ -38,7 +41,7 @@ export type App = {
 
 /** Wires the service. It listens nowhere and reads no environment. */
 export async function createApp(parts: AppParts): Promise<App> {
-  const { database, clock, mailer, tokens, limits, settings, logger } = parts;
+  const { database, clock, mailer, tokens, limits, identityProviders, settings, logger } = parts;
   const background = createBackground(logger);
   const worker = createWorker(
     { database, clock, log: logger, settings, tokens, mailer, wakeDeliveries: () => worker.wake() },
@@ -53,6 +56,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     tokens,
     passwords: createPasswords(),
     limits,
+    identityProviders,
     background,
     wakeDeliveries: () => worker.wake(),
     onUndeclaredFault:
@@ -62,6 +66,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   const server = createShell({ logger, trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy });
   registerRest(server, appRouter, services);
+  registerPictures(server, services);
   await registerTrpc(server, appRouter, services);
 
   return {

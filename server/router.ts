@@ -1,7 +1,9 @@
+import { apiKeys } from './features/api-keys/index.ts';
 import { auth } from './features/auth/index.ts';
 import { comments } from './features/comments/index.ts';
 import { company } from './features/company/index.ts';
 import { employees } from './features/employees/index.ts';
+import { passwords } from './features/passwords/index.ts';
 import { projects } from './features/projects/index.ts';
 import { registration } from './features/registration/index.ts';
 import { sessions } from './features/sessions/index.ts';
@@ -13,7 +15,9 @@ import { router } from './kernel/trpc.ts';
 export const appRouter = router({
   auth,
   registration,
+  passwords,
   sessions,
+  apiKeys,
   company,
   employees,
   projects,

@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest';
 import type { Database } from '../../db/open.ts';
 import { createApp, type App, type AppParts } from '../../server/app.ts';
+import { createIdentityProvider, type IdentityProviders } from '../../server/kernel/identity-provider.ts';
 import { createLimits, type Limits } from '../../server/kernel/limits.ts';
 import { createPasswords } from '../../server/kernel/passwords.ts';
 import { createTokens, generateKeys } from '../../server/kernel/tokens.ts';
@@ -47,11 +48,25 @@ export type Service = {
   signIn(email: string, companyId?: number): Promise<Actor>;
 };
 
+/** Neither Google nor Apple is set up. */
+function withoutProviders(clock: TestClock): IdentityProviders {
+  const unset = createIdentityProvider(
+    { issuer: 'https://none.example', audiences: [], jwksUrl: 'https://none.example/keys' },
+    clock,
+  );
+  return { google: unset, apple: unset };
+}
+
 let people = 0;
 
 /** Starts the service for this test file, on a database of its own, and ends it after the last test. */
 export async function startService(
-  overrides: { requestsPerMinute?: number; identityProviders?: (clock: TestClock) => IdentityProviders; limits?: Limits; settings?: Partial<AppParts['settings']> } = {},
+  overrides: {
+    requestsPerMinute?: number;
+    identityProviders?: (clock: TestClock) => IdentityProviders;
+    limits?: Limits;
+    settings?: Partial<AppParts['settings']>;
+  } = {},
 ): Promise<Service> {
   const database = await openClone();
   const clock = createTestClock();
@@ -63,6 +78,7 @@ export async function startService(
     clock,
     mailer: mailbox,
     tokens: await createTokens(await keys),
+    identityProviders: (overrides.identityProviders ?? withoutProviders)(clock),
     limits: overrides.limits ?? createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),
     settings: {
       publicUrl: 'https://api.example.test',

@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/open.ts';
-import { endSessions, getOrInsertAccount } from '../auth/accounts.ts';
+import { endAccess, endSessions, getOrInsertAccount } from '../auth/accounts.ts';
 import type { LockedEmployee } from './queries.ts';
 import { requireFreePlace } from './standing.ts';
 
@@ -22,7 +22,7 @@ export async function changeEmail(
   if (made === undefined || (await worksElsewhere(db, companyId, accountId))) {
     const account = await getOrInsertAccount(db, email, now);
     await requireFreePlace(db, companyId, account.account_id);
-    await endSessions(db, { companyId, employeeId }, because, now);
+    await endAccess(db, { companyId, employeeId }, because, now);
     return account.account_id;
   }
   // The new row kept the address for this transaction; now the old account takes it.

@@ -1,5 +1,4 @@
 import type { Db } from '../../../db/open.ts';
-import { endSessions } from '../auth/accounts.ts';
 import { EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
 import type { LockedEmployee } from './queries.ts';
 
@@ -53,21 +52,4 @@ export async function requireFreePlace(db: Db, companyId: number, accountId: num
         }
       : {},
   );
-}
-
-/** Ends every session and every API key of an employee. */
-export async function endAccess(
-  db: Db,
-  { company_id: companyId, employee_id: employeeId }: LockedEmployee,
-  because: string,
-  now: Date,
-): Promise<void> {
-  await endSessions(db, { companyId, employeeId }, because, now);
-  await db
-    .updateTable('api_keys')
-    .set({ revoked_at: now })
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', employeeId)
-    .where('revoked_at', 'is', null)
-    .execute();
 }

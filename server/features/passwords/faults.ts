@@ -1,0 +1,18 @@
+import { fault } from '../../kernel/fault.ts';
+
+export const PASSWORD_MISMATCH = fault(
+  'PASSWORD_MISMATCH',
+  'BAD_REQUEST',
+  'The new password and its confirmation differ.',
+);
+export const PASSWORD_TOO_WEAK = fault(
+  'PASSWORD_TOO_WEAK',
+  'BAD_REQUEST',
+  'The new password has fewer than 8 characters or is one of the most common ones.',
+);
+export const CURRENT_PASSWORD_WRONG = fault('CURRENT_PASSWORD_WRONG', 'FORBIDDEN', 'The current password is wrong.');
+export const INVALID_RESET_TOKEN = fault(
+  'INVALID_RESET_TOKEN',
+  'UNAUTHORIZED',
+  'The reset link is not valid, was used, or is older than 30 minutes: ask for a new one.',
+);

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { open } from '../../kernel/procedures.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { done, email } from '../../kernel/wire.ts';
+import { sendResetLink } from './reset-link.ts';
+
+export const requestReset = open
+  .meta(
+    rest('POST /reset/link/', {
+      section: 'Password management',
+      summary: 'Send a password reset link to an address',
+      description:
+        'The link leads to `APP_URL/reset-password?token=…`, works once and for 30 minutes. The answer and its time are the same whether or not the address is known; a mail goes out only where it is. At most 5 an hour to one address.',
+      example: { email: 'ada@example.com' },
+    }),
+  )
+  .input(z.object({ email }))
+  .output(done)
+  .mutation(async ({ ctx, input }) => {
+    const { limits, clock, wakeDeliveries } = ctx.services;
+    await limits.codeSends.take(`reset ${input.email}`);
+    await deliver(ctx.db, sendResetLink, { dedupeKey: randomUUID(), payload: input, now: clock.now() });
+    ctx.afterCommit(wakeDeliveries);
+    return { success: true } as const;
+  });

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { hashSecret } from '../../kernel/authentication.ts';
+import { reaction } from '../../kernel/reaction.ts';
+import { write } from '../../mail/letter.ts';
+import { findAccount } from '../auth/accounts.ts';
+
+const lifetimeMs = 30 * 60 * 1000;
+
+/** Makes a reset token and mails its link, to known addresses only. The request itself does not look. */
+export const sendResetLink = reaction({
+  name: 'send-reset-link',
+  payload: z.object({ email: z.string() }),
+  async run({ database, clock, settings, mailer, log }, { email }, { dedupeKey, createdAt }) {
+    const now = clock.now();
+    if (now.getTime() - createdAt.getTime() > lifetimeMs) {
+      log.warn({}, 'a reset link was not sent: it would have expired by now');
+      return;
+    }
+    const account = await findAccount(database.db, email);
+    if (!account) return;
+    const token = randomBytes(32).toString('base64url');
+    await database.db
+      .insertInto('one_time_tokens')
+      .values({
+        token_hash: hashSecret(token),
+        purpose: 'password_reset',
+        account_id: account.account_id,
+        created_at: now,
+        expires_at: new Date(now.getTime() + lifetimeMs),
+      })
+      .execute();
+    const letter = {
+      template: 'password-reset',
+      subject: 'Set a new password',
+      paragraphs: ['Somebody, hopefully you, asked to set a new password for this address.'],
+      action: { label: 'Set a new password', url: `${settings.appUrl}/reset-password?token=${token}` },
+      footnote:
+        'The link works once and for 30 minutes. If you did not ask for it, you can ignore this message: your password stays as it is.',
+    };
+    await mailer.send(write(email, letter), { idempotencyKey: dedupeKey });
+  },
+});
