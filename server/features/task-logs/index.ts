@@ -1,3 +1,12 @@
 import { router } from '../../kernel/trpc.ts';
+import { createTaskLog } from './create-task-log.ts';
+import { deleteTaskLog } from './delete-task-log.ts';
+import { listLogsOfTask } from './list-logs-of-task.ts';
+import { updateTaskLog } from './update-task-log.ts';
 
-export const taskLogs = router({});
+export const taskLogs = router({
+  create: createTaskLog,
+  listByTask: listLogsOfTask,
+  update: updateTaskLog,
+  remove: deleteTaskLog,
+});

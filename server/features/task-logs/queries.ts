@@ -1,0 +1,118 @@
+import { sql, type Selectable } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import { lockVisibleTask } from '../tasks/queries.ts';
+import type { TaskLog } from './schemas.ts';
+
+export type TaskLogRow = Omit<Selectable<Schema['task_logs']>, 'company_id'>;
+
+/** The columns of a TaskLog. */
+export const columns = [
+  'task_log_id',
+  'task_id',
+  'employee_id',
+  'project_id',
+  'start_time',
+  'end_time',
+  'duration_seconds',
+  'description',
+  'manual_add',
+  'created_at',
+  'updated_at',
+] as const;
+
+export function toTaskLog(row: TaskLogRow): z.input<typeof TaskLog> {
+  return {
+    _id: row.task_log_id,
+    taskId: row.task_id,
+    userId: row.employee_id,
+    projectId: row.project_id,
+    startTime: row.start_time,
+    endTime: row.end_time,
+    durationSeconds: row.duration_seconds,
+    description: row.description,
+    manualAdd: row.manual_add,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The logs of a task, the newest start first. */
+export async function listTaskLogs(db: Db, companyId: number, taskId: number): Promise<TaskLogRow[]> {
+  return db
+    .selectFrom('task_logs')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', taskId)
+    .select(columns)
+    .orderBy('start_time', 'desc')
+    .orderBy('task_log_id', 'desc')
+    .execute();
+}
+
+export type NewTaskLog = {
+  taskId: number;
+  employeeId: number;
+  projectId: number;
+  startTime: Date;
+  endTime: Date;
+  description: string | null;
+  manualAdd: boolean;
+};
+
+/**
+ * Inserts logs and answers those that were made. One with the task, employee and start of another, stored, given
+ * earlier in the list or being stored by somebody else this moment, is left out: the constraint decides.
+ */
+export async function insertTaskLogs(
+  db: Db,
+  { companyId, logs, now }: { companyId: number; logs: readonly NewTaskLog[]; now: Date },
+): Promise<TaskLogRow[]> {
+  const column = <Key extends keyof NewTaskLog>(key: Key): NewTaskLog[Key][] => logs.map((log) => log[key]);
+  // In the order of the constraint, so that two lists that share entries do not wait for each other.
+  const { rows } = await sql<TaskLogRow>`
+    insert into task_logs (
+      company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
+    )
+    select
+      ${companyId}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description, l.manual_add,
+      ${now}::timestamptz, ${now}::timestamptz
+    from unnest(
+      ${column('taskId')}::bigint[], ${column('employeeId')}::bigint[], ${column('projectId')}::bigint[],
+      ${column('startTime')}::timestamptz[], ${column('endTime')}::timestamptz[],
+      ${column('description')}::text[], ${column('manualAdd')}::boolean[]
+    ) with ordinality as l (
+      task_id, employee_id, project_id, start_time, end_time, description, manual_add, position
+    )
+    order by l.task_id, l.employee_id, l.start_time, l.position
+    on conflict on constraint task_logs_duplicate do nothing
+    returning ${sql.join(columns.map((name) => sql.ref(name)))}`.execute(db);
+  return rows;
+}
+
+/**
+ * A log that is about to be changed, with its row and its task held until the transaction ends.
+ * A log goes with its task when that is deleted.
+ */
+export async function lockTaskLog(db: Db, companyId: number, taskLogId: number): Promise<TaskLogRow | undefined> {
+  const found = () =>
+    db.selectFrom('task_logs').where('company_id', '=', companyId).where('task_log_id', '=', taskLogId);
+  const seen = await found().select('task_id').executeTakeFirst();
+  if (!seen || !(await lockVisibleTask(db, companyId, seen.task_id))) return undefined;
+  const row = await found().where('task_id', '=', seen.task_id).select(columns).forUpdate().executeTakeFirst();
+  // Deleted or moved to another task while its lock was waited for: look again.
+  return row ?? lockTaskLog(db, companyId, taskLogId);
+}
+
+/** Whether work can be put on somebody: an employee of the company who is neither inactive nor deleted. */
+export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .select('employee_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

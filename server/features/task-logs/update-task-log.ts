@@ -1,0 +1,95 @@
+import { DatabaseError } from 'pg';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id, timestamp } from '../../kernel/wire.ts';
+import { lockVisibleTask } from '../tasks/queries.ts';
+import { DUPLICATE_TASK_LOG } from './faults.ts';
+import { columns, isActiveEmployee, lockTaskLog, toTaskLog, type NewTaskLog, type TaskLogRow } from './queries.ts';
+import { logDescription, TaskLog } from './schemas.ts';
+import { checkTimes } from './times.ts';
+import { keepTotals } from './totals.ts';
+import { checkMayWrite } from './writers.ts';
+
+export const updateTaskLog = member
+  .meta(
+    rest('PUT /tasklogs/{taskLogId}/', {
+      section: 'Task logs',
+      summary: 'Change a task log',
+      description:
+        'Each field is optional, and what is absent stays. Whoever changes a log must be allowed to write for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
+      faults: [DUPLICATE_TASK_LOG, FORBIDDEN],
+      example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
+    }),
+  )
+  .input(
+    z.object({
+      taskLogId: id,
+      startTime: timestamp.optional(),
+      endTime: timestamp.optional(),
+      description: logDescription,
+      taskId: id.optional(),
+      userId: id.optional(),
+    }),
+  )
+  .output(TaskLog)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId } = caller;
+    const now = services.clock.now();
+    const before = await lockTaskLog(db, companyId, input.taskLogId);
+    if (!before) throw NOT_FOUND();
+    const {
+      taskId = before.task_id,
+      userId: employeeId = before.employee_id,
+      startTime = before.start_time,
+      endTime = before.end_time,
+      description = before.description,
+    } = input;
+    checkMayWrite(caller, before.employee_id);
+    checkMayWrite(caller, employeeId);
+    const blame = input.endTime === undefined ? 'start' : 'end';
+    checkTimes({ start: startTime, end: endTime }, now, { start: ['startTime'], end: ['endTime'], blame });
+
+    const task = taskId === before.task_id ? before : await lockVisibleTask(db, companyId, taskId);
+    if (!task) throw notFoundIn('taskId');
+    if (employeeId !== before.employee_id && !(await isActiveEmployee(db, companyId, employeeId)))
+      throw notFoundIn('userId');
+
+    const { project_id: projectId } = task;
+    const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
+    const after = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
+    await keepTotals(db, { companyId, changes: [{ before, after }], now });
+    ctx.afterCommit(services.wakeDeliveries);
+    return toTaskLog(after);
+  });
+
+async function storeTaskLog(
+  db: Db,
+  { companyId, taskLogId, log, now }: { companyId: number; taskLogId: number; log: NewTaskLog; now: Date },
+): Promise<TaskLogRow> {
+  try {
+    return await db
+      .updateTable('task_logs')
+      .set({
+        task_id: log.taskId,
+        employee_id: log.employeeId,
+        project_id: log.projectId,
+        start_time: log.startTime,
+        end_time: log.endTime,
+        description: log.description,
+        manual_add: log.manualAdd,
+        updated_at: now,
+      })
+      .where('company_id', '=', companyId)
+      .where('task_log_id', '=', taskLogId)
+      .returning(columns)
+      .executeTakeFirstOrThrow();
+  } catch (error) {
+    if (error instanceof DatabaseError && error.constraint === 'task_logs_duplicate')
+      throw DUPLICATE_TASK_LOG({ cause: error });
+    throw error;
+  }
+}
