@@ -1,5 +1,5 @@
 import { argon2id, hash, needsRehash, verify } from 'argon2';
-import { OVERLOADED } from './faults.ts';
+import { createTurnstile } from './turnstile.ts';
 
 /** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. About 24 ms of one core. */
 const parameters = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -33,24 +33,5 @@ export function createPasswords(): Passwords {
       return matched && stored !== null;
     },
     isOutdated: (stored) => needsRehash(stored, parameters),
-  };
-}
-
-function createTurnstile(running: number, waiting: number) {
-  let free = running;
-  const queue: (() => void)[] = [];
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (free > 0) free -= 1;
-    else {
-      if (queue.length >= waiting) throw OVERLOADED({ retryAfterSeconds: 1 });
-      await new Promise<void>((resolve) => queue.push(resolve));
-    }
-    try {
-      return await task();
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else free += 1;
-    }
   };
 }

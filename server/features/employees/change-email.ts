@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/open.ts';
-import { endAccess, endSessions, getOrInsertAccount } from '../auth/accounts.ts';
+import { endSessions, getOrInsertAccount } from '../auth/accounts.ts';
 import type { LockedEmployee } from './queries.ts';
 import { requireFreePlace } from './standing.ts';
 
@@ -22,7 +22,14 @@ export async function changeEmail(
   if (made === undefined || (await worksElsewhere(db, companyId, accountId))) {
     const account = await getOrInsertAccount(db, email, now);
     await requireFreePlace(db, companyId, account.account_id);
-    await endAccess(db, { companyId, employeeId }, because, now);
+    // Not those of the whole account: elsewhere it goes on as before.
+    await db
+      .updateTable('sessions')
+      .set({ ended_at: now, ended_because: because })
+      .where('company_id', '=', companyId)
+      .where('employee_id', '=', employeeId)
+      .where('ended_at', 'is', null)
+      .execute();
     return account.account_id;
   }
   // The new row kept the address for this transaction; now the old account takes it.

@@ -1,6 +1,24 @@
 import { router } from '../../kernel/trpc.ts';
 import { addEmployee } from './add-employee.ts';
 import { getEmployee } from './get-employee.ts';
+import { listActiveEmployees } from './list-active-employees.ts';
+import { listEmployees } from './list-employees.ts';
+import { listInactiveEmployees } from './list-inactive-employees.ts';
+import { removeEmployee } from './remove-employee.ts';
+import { restoreEmployee } from './restore-employee.ts';
+import { searchEmployees } from './search-employees.ts';
 import { updateEmployee } from './update-employee.ts';
+import { updatePicture } from './update-picture.ts';
 
-export const employees = router({ add: addEmployee, get: getEmployee, update: updateEmployee });
+export const employees = router({
+  add: addEmployee,
+  list: listEmployees,
+  listActive: listActiveEmployees,
+  listInactive: listInactiveEmployees,
+  get: getEmployee,
+  update: updateEmployee,
+  updatePicture,
+  search: searchEmployees,
+  remove: removeEmployee,
+  restore: restoreEmployee,
+});

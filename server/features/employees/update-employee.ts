@@ -4,11 +4,12 @@ import { ADMIN_REQUIRED, FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { email, id } from '../../kernel/wire.ts';
+import { endAccess } from '../auth/accounts.ts';
 import { changeEmail } from './change-email.ts';
 import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
 import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
 import { Employee, fields } from './schemas.ts';
-import { endAccess, lockAdmins, requireAnotherAdmin } from './standing.ts';
+import { lockAdmins, requireAnotherAdmin } from './standing.ts';
 
 /** What only an admin may set, on themself too. */
 const adminFields = {
@@ -64,7 +65,7 @@ export const updateEmployee = member
 
     const isNewAddress = patch.email !== undefined && patch.email !== row.email;
     const accountId = isNewAddress ? await changeEmail(db, row, patch.email!, now) : row.account_id;
-    if (patch.is_active === false) await endAccess(db, row, 'deactivated', now);
+    if (patch.is_active === false) await endAccess(db, { companyId, employeeId }, 'deactivated', now);
     if (Object.values(patch).some((value) => value !== undefined)) {
       await db
         .updateTable('employees')

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { admin } from '../../kernel/procedures.ts';
+import { done, id } from '../../kernel/wire.ts';
+import { endAccess } from '../auth/accounts.ts';
+import { LAST_ADMIN } from './faults.ts';
+import { lockEmployee } from './queries.ts';
+import { lockAdmins, requireAnotherAdmin } from './standing.ts';
+
+export const removeEmployee = admin
+  .meta(
+    rest('DELETE /api/employees/{_id}/', {
+      section: 'Additions',
+      summary: 'Delete an employee',
+      description:
+        'Marks the employee as deleted and inactive and ends their sessions and API keys at once. Nothing of their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last active admin cannot be deleted.',
+      faults: [LAST_ADMIN],
+      example: { _id: 42 },
+    }),
+  )
+  .input(z.object({ _id: id }))
+  .output(done)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId } = caller;
+    const { _id: employeeId } = input;
+    const now = services.clock.now();
+
+    await lockAdmins(db, companyId);
+    const row = await lockEmployee(db, companyId, employeeId);
+    if (row.is_deleted) return { success: true } as const;
+    await requireAnotherAdmin(db, row);
+    await db
+      .updateTable('employees')
+      .set({ is_deleted: true, is_active: false, updated_at: now })
+      .where('company_id', '=', companyId)
+      .where('employee_id', '=', employeeId)
+      .execute();
+    await endAccess(db, { companyId, employeeId }, 'employee deleted', now);
+    return { success: true } as const;
+  });

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { admin } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { getEmployee, toEmployee } from './queries.ts';
+import { Employee } from './schemas.ts';
+
+export const restoreEmployee = admin
+  .meta(
+    rest('POST /api/employees/{_id}/restore/', {
+      section: 'Additions',
+      summary: 'Take the deletion of an employee back',
+      description:
+        'The employee is active again, with the permissions and the work that they had, and signs in anew. Restoring somebody who is not deleted changes nothing.',
+      example: { _id: 42 },
+    }),
+  )
+  .input(z.object({ _id: id }))
+  .output(Employee)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    await db
+      .updateTable('employees')
+      .set({ is_deleted: false, is_active: true, updated_at: services.clock.now() })
+      .where('company_id', '=', caller.companyId)
+      .where('employee_id', '=', input._id)
+      .where('is_deleted', '=', true)
+      .execute();
+    return toEmployee(await getEmployee(db, caller.companyId, input._id), caller, services.settings);
+  });

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { FORBIDDEN } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { readPicture, type Picture } from './profile-picture.ts';
+import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
+import { Employee } from './schemas.ts';
+
+export const updatePicture = member
+  .meta(
+    rest('PATCH /employee/update-picture/{_id}/', {
+      section: 'Employees',
+      summary: 'Set the profile picture',
+      description:
+        'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 50 megapixels; its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. `null` removes the picture. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
+      faults: [FORBIDDEN],
+      bodyBytesMax: 4 * 1024 * 1024,
+      example: {
+        _id: 42,
+        profilePicture:
+          'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      },
+    }),
+  )
+  .input(z.object({ _id: id, profilePicture: z.string().nullable().meta({ contentEncoding: 'base64' }) }))
+  .output(Employee)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId } = caller;
+    // Asked before the transaction: whoever may not set it has nothing decoded.
+    await getEmployee(services.database.db, companyId, input._id);
+    if (!caller.isAdmin && caller.employeeId !== input._id)
+      throw FORBIDDEN({ detail: "Only an admin may change somebody else's picture." });
+    const picture = input.profilePicture === null ? null : await readPicture(input.profilePicture);
+    const now = services.clock.now();
+
+    const { picture_id: replacedId } = await lockEmployee(db, companyId, input._id);
+    const pictureId = picture && (await insertPicture(db, companyId, picture, now));
+    await db
+      .updateTable('employees')
+      .set({ picture_id: pictureId, updated_at: now })
+      .where('company_id', '=', companyId)
+      .where('employee_id', '=', input._id)
+      .execute();
+    if (replacedId !== null)
+      await db
+        .deleteFrom('pictures')
+        .where('company_id', '=', companyId)
+        .where('picture_id', '=', replacedId)
+        .execute();
+    return toEmployee(await getEmployee(db, companyId, input._id), caller, services.settings);
+  });
+
+async function insertPicture(db: Db, companyId: number, { content, contentType }: Picture, now: Date): Promise<string> {
+  const pictureId = randomUUID();
+  await db
+    .insertInto('pictures')
+    .values({ company_id: companyId, picture_id: pictureId, content_type: contentType, content, created_at: now })
+    .execute();
+  return pictureId;
+}
