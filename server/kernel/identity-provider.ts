@@ -33,10 +33,11 @@ const algorithms = ['RS256', 'ES256'];
 export function createIdentityProvider(
   { issuer, audiences, jwksUrl }: ProviderSettings,
   clock: Clock,
+  { cooldownMs = 30_000 }: { cooldownMs?: number } = {},
 ): IdentityProvider {
   const keys = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: 5_000,
-    cooldownDuration: 30_000,
+    cooldownDuration: cooldownMs,
     cacheMaxAge: 10 * 60_000,
   });
   // Google writes its issuer both with and without the scheme.
