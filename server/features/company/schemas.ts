@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, moment, text } from '../../kernel/wire.ts';
+import { id, moment } from '../../kernel/wire.ts';
 
 export const Company = z
   .object({
@@ -63,6 +63,7 @@ function isTimezone(name: string): boolean {
 export const unknownTimezone = 'must be an IANA time zone name, such as Europe/Berlin';
 
 /** An IANA name as this runtime knows it, aliases included. Whether its letter case is IANA's, the database knows. */
-export const timezone = text({ max: 64 })
+export const timezone = z
+  .string()
   .refine(isTimezone, unknownTimezone)
   .meta({ description: 'IANA time zone name, in the letter case of IANA', examples: ['Europe/Berlin'] });

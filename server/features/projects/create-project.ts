@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { isActiveEmployee, projectColumns, toProject } from './queries.ts';
+import { isActiveEmployee } from '../task-logs/queries.ts';
+import { projectColumns, toProject } from './queries.ts';
 import { Project, projectFields } from './schemas.ts';
 
 export const createProject = member

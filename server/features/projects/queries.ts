@@ -55,17 +55,6 @@ export function mayManage(caller: Member, thing: { owner_id: number }): boolean 
   return caller.isAdmin || caller.isTeamLeader || thing.owner_id === caller.employeeId;
 }
 
-export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', employeeId)
-    .where('is_active', '=', true)
-    .select('employee_id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 export function toProject(row: ProjectRow): z.input<typeof Project> {
   return {
     _id: row.project_id,

@@ -4,7 +4,8 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
 import { settleAllocation } from '../task-logs/allocation.ts';
-import { isActiveEmployee, lockProject, mayManage, projectColumns, toProject } from './queries.ts';
+import { isActiveEmployee } from '../task-logs/queries.ts';
+import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
 import { Project, projectFields, projectStatus } from './schemas.ts';
 
 export const updateProject = member

@@ -3,6 +3,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
+import { sortByName } from '../employees/sort-by-name.ts';
 import type { Task, taskStatuses } from './schemas.ts';
 
 export type TaskStatus = (typeof taskStatuses)[number];
@@ -93,7 +94,7 @@ export const taskColumns = [
   't.updated_at',
 ] as const;
 
-type WithCollaborators = { collaborators: { _id: number; name: string }[] };
+type WithCollaborators = { collaborators: { employee_id: number; name: string }[] };
 
 /** Tasks that were chosen, limited and all, with their collaborators: one statement, however many tasks. */
 export function selectWithCollaborators(db: Db, chosen: AliasableExpression<TaskRow>) {
@@ -109,7 +110,7 @@ export function selectWithCollaborators(db: Db, chosen: AliasableExpression<Task
           )
           .whereRef('c.company_id', '=', 't.company_id')
           .whereRef('c.task_id', '=', 't.task_id')
-          .select(['e.employee_id as _id', 'e.name']),
+          .select(['e.employee_id', 'e.name']),
       ).as('collaborators'),
     );
 }
@@ -124,8 +125,6 @@ export async function getWrittenTask(db: Db, companyId: number, taskId: number):
   return toTask(await selectWithCollaborators(db, task).executeTakeFirstOrThrow());
 }
 
-const byName = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
-
 export function toTask(row: TaskRow & WithCollaborators): z.input<typeof Task> {
   return {
     _id: row.task_id,
@@ -134,7 +133,7 @@ export function toTask(row: TaskRow & WithCollaborators): z.input<typeof Task> {
     description: row.description,
     status: row.status as TaskStatus,
     owner_id: row.owner_id,
-    collaborators: row.collaborators.toSorted((a, b) => byName.compare(a.name, b.name) || a._id - b._id),
+    collaborators: sortByName(row.collaborators).map((one) => ({ _id: one.employee_id, name: one.name })),
     dueDate: row.due_date,
     estimatedHours: row.estimated_hours,
     completedAt: row.completed_at,
