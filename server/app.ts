@@ -4,6 +4,9 @@ import { reactions } from './delivery/reactions.ts';
 import { createSweep, type Sweep } from './delivery/sweep.ts';
 import { createWorker, type Worker } from './delivery/worker.ts';
 import { createShell } from './http/app-shell.ts';
+import { registerDocs } from './http/docs.ts';
+import { registerHealth } from './http/health.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { registerPictures } from './http/pictures.ts';
 import { registerRest } from './http/rest.ts';
 import { registerTrpc } from './http/trpc.ts';
@@ -64,10 +67,18 @@ export async function createApp(parts: AppParts): Promise<App> {
       ((operation, code) => logger.error({ operation, code }, 'an undeclared fault was answered')),
   };
 
-  const server = createShell({ logger, trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy });
+  const { server, isClosing, refuseOtherMethods } = await createShell({
+    logger,
+    trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy,
+    corsOrigins: settings.corsOrigins,
+  });
+  registerMetrics(server, appRouter, database);
+  registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);
   registerPictures(server, services);
   await registerTrpc(server, appRouter, services);
+  await registerDocs(server, appRouter, settings.publicUrl);
+  refuseOtherMethods();
 
   return {
     server,

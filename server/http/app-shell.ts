@@ -1,17 +1,33 @@
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
-import { MALFORMED_REQUEST, NOT_FOUND } from '../kernel/faults.ts';
-import { fromFastify, problemOf, sendProblem } from './problem.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FaultError } from '../kernel/fault.ts';
+import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND } from '../kernel/faults.ts';
+import { refuseWhileClosing } from './closing.ts';
+import { collectMethods } from './methods.ts';
+import { fromFastify, sendProblem } from './problem.ts';
+import { answerGarbage } from './raw-refusal.ts';
 import { requestIdOf } from './request-info.ts';
 import { bodyBytesMax } from './rest.ts';
+import { registerSecurity } from './security.ts';
+import { isTrpc, sendTrpcError } from './trpc.ts';
 
 export type ShellOptions = {
   logger: FastifyBaseLogger;
   /** The addresses or networks of the proxies in front; only their X-Forwarded-For is believed. */
   trustProxy: string[] | false;
+  /** The origins of browsers that may call. */
+  corsOrigins: string[];
 };
 
-/** The HTTP server without any route: request ids, JSON, and problem documents for whatever goes wrong. */
-export function createShell({ logger, trustProxy }: ShellOptions): FastifyInstance {
+export type Shell = {
+  server: FastifyInstance;
+  isClosing(): boolean;
+  /** For when all routes stand: their other methods are refused with 405, and OPTIONS is answered. */
+  refuseOtherMethods(): void;
+};
+
+/** The HTTP server without any route: request ids, JSON, and a refusal in the caller's terms for whatever goes wrong. */
+export async function createShell({ logger, trustProxy, corsOrigins }: ShellOptions): Promise<Shell> {
   const app: FastifyInstance = Fastify({
     loggerInstance: logger,
     trustProxy,
@@ -20,26 +36,42 @@ export function createShell({ logger, trustProxy }: ShellOptions): FastifyInstan
     // One line for each answer is written below, with the route and never with the URL.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     forceCloseConnections: 'idle',
+    // Its own answer is no problem document; see closing.ts.
+    return503OnClosing: false,
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'ignore',
     requestTimeout: 60_000,
-    frameworkErrors: (error, request, reply) => void sendProblem(request, reply, fromFastify(error)),
-    clientErrorHandler(error, socket) {
-      const isTooLarge = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
-      const body = JSON.stringify(
-        problemOf(MALFORMED_REQUEST(isTooLarge ? { detail: 'The headers are too large.' } : {}), crypto.randomUUID()),
-      );
-      if (!socket.writable) return;
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-      );
+    // Node's own answer to a request without Host has no body.
+    http: { requireHostHeader: false },
+    routerOptions: { maxParamLength: 500 },
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('X-Request-Id', request.id);
+      void refuse(request, reply, fromFastify(error));
     },
+    clientErrorHandler: answerGarbage,
   });
-
   acceptEmptyJson(app);
-  app.setErrorHandler((error: FastifyError, request, reply) => sendProblem(request, reply, fromFastify(error)));
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, NOT_FOUND()));
-  app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+
+  const methods = collectMethods(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => refuse(request, reply, fromFastify(error)));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_FOUND()));
+  app.addHook('onRequest', async (request, reply) => {
+    // Answers are about somebody; what may be kept says so itself.
+    void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'no-store' });
+  });
+  // Before anything is refused: a browser must be let to read refusals.
+  await registerSecurity(app, { corsOrigins });
+  const { isClosing } = refuseWhileClosing(app);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw MALFORMED_REQUEST({ detail: 'The Host header is missing.' });
+    if (!request.is404) return;
+    // Before the body is read: there is nobody to read it.
+    const allow = methods.ofUnroutable(request);
+    if (allow === undefined) throw NOT_FOUND();
+    void reply.header('Allow', allow);
+    throw METHOD_NOT_ALLOWED();
+  });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.config.operation ?? request.routeOptions.url ?? 'unknown path';
     request.log.info(
@@ -47,7 +79,11 @@ export function createShell({ logger, trustProxy }: ShellOptions): FastifyInstan
       'answered',
     );
   });
-  return app;
+  return { server: app, isClosing, refuseOtherMethods: () => methods.refuseOthers() };
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, error: FaultError): Promise<void> {
+  return isTrpc(request.url) ? sendTrpcError(request, reply, error) : sendProblem(request, reply, error);
 }
 
 /** A body of no bytes is no body, whatever its media type says. */
@@ -65,5 +101,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation that the route serves. */
     operation?: string;
+    /** Answers even while the service shuts down. */
+    servesWhileClosing?: boolean;
   }
 }

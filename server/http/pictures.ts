@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Services } from '../kernel/context.ts';
-import { METHOD_NOT_ALLOWED, NOT_FOUND } from '../kernel/faults.ts';
+import { NOT_FOUND } from '../kernel/faults.ts';
 import { sendProblem } from './problem.ts';
 
 const url = '/pictures/:company_id/:picture_id';
@@ -33,14 +33,5 @@ export function registerPictures(app: FastifyInstance, { database }: Services): 
       })
       .type(picture.content_type)
       .send(picture.content);
-  });
-  app.route({
-    method: ['POST', 'PUT', 'PATCH', 'DELETE'],
-    url,
-    onRequest: async (request, reply) => {
-      void reply.header('Allow', 'GET, HEAD');
-      await sendProblem(request, reply, METHOD_NOT_ALLOWED());
-    },
-    handler: async () => {},
   });
 }

@@ -23,16 +23,26 @@ export function problemOf(error: FaultError, requestId: string) {
   };
 }
 
+/** What stands beside a refusal's body, whichever door it leaves by. */
+export function refusalHeaders({ fault, retryAfterSeconds }: FaultError): Record<string, string> {
+  const seconds = retryAfterSeconds ?? (fault.status === 503 ? 2 : undefined);
+  return {
+    ...(seconds === undefined ? {} : { 'Retry-After': String(seconds) }),
+    ...(fault.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+  };
+}
+
 export async function sendProblem(request: FastifyRequest, reply: FastifyReply, error: FaultError): Promise<void> {
-  const { fault, retryAfterSeconds } = error;
-  if (fault.status >= 500) request.log.error({ err: error.cause ?? error, code: fault.code }, 'request failed');
-  if (retryAfterSeconds !== undefined || fault.status === 503)
-    void reply.header('Retry-After', String(retryAfterSeconds ?? 2));
-  if (fault.status === 401) void reply.header('WWW-Authenticate', 'Bearer');
+  logFailure(request, error);
   await reply
-    .status(fault.status)
+    .status(error.fault.status)
+    .headers(refusalHeaders(error))
     .type('application/problem+json')
     .send(JSON.stringify(problemOf(error, request.id)));
+}
+
+export function logFailure(request: FastifyRequest, { fault, cause }: FaultError): void {
+  if (fault.status >= 500) request.log.error({ err: cause, code: fault.code }, 'request failed');
 }
 
 /** What Fastify refuses before an operation is reached. */

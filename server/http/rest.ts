@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Context, Services } from '../kernel/context.ts';
 import { FaultError } from '../kernel/fault.ts';
-import { METHOD_NOT_ALLOWED, NOT_FOUND, toFaultError, VALIDATION_FAILED } from '../kernel/faults.ts';
-import type { Method } from '../kernel/operation.ts';
+import { NOT_FOUND, toFaultError, VALIDATION_FAILED } from '../kernel/faults.ts';
 import { operationsOf, unwrap, type Operation } from './operations.ts';
 import { sendProblem } from './problem.ts';
 import { requestInfo } from './request-info.ts';
@@ -15,7 +14,6 @@ export const bodyBytesMax = 1024 * 1024;
 /** Registers one native route for each operation, at its documented path and at the same without the last slash. */
 export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, services: Services): Operation[] {
   const operations = operationsOf(router);
-  const methodsByPath = new Map<string, Set<Method>>();
   for (const operation of operations) {
     const handler = handlerOf(operation, router, services);
     for (const url of spellings(operation.path)) {
@@ -26,11 +24,8 @@ export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, servic
         config: { operation: operation.name },
         handler,
       });
-      const methods = methodsByPath.get(url) ?? new Set();
-      methodsByPath.set(url, methods.add(operation.method));
     }
   }
-  refuseOtherMethods(app, methodsByPath);
   return operations;
 }
 
@@ -38,28 +33,6 @@ export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, servic
 function spellings(path: string): string[] {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
   return url.endsWith('/') ? [url, url.slice(0, -1)] : [url];
-}
-
-function refuseOtherMethods(app: FastifyInstance, methodsByPath: Map<string, Set<Method>>): void {
-  // Paths whose parameters only differ in name are one path to a caller.
-  const byShape = Map.groupBy(methodsByPath, ([url]) => url.replaceAll(/:\w+/g, ':'));
-  for (const entries of byShape.values()) {
-    const served = new Set<string>(entries.flatMap(([, methods]) => [...methods]));
-    if (served.has('GET')) served.add('HEAD');
-    const allow = [...served].toSorted().join(', ');
-    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !served.has(method));
-    app.route({
-      method: others,
-      url: entries[0]![0],
-      exposeHeadRoute: false,
-      // Before the body is read: a wrong method is wrong whatever its body.
-      onRequest: async (request, reply) => {
-        void reply.header('Allow', allow);
-        await sendProblem(request, reply, METHOD_NOT_ALLOWED());
-      },
-      handler: async () => {},
-    });
-  }
 }
 
 function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Services) {

@@ -22,10 +22,13 @@ export function faultsOf(meta: OperationMeta): Fault[] {
   return [...found].toSorted((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }
 
+/** What the tRPC door finds out only while the operation reads its input; over REST it is refused before. */
+const whileReading = [common.MALFORMED_JSON, common.MALFORMED_REQUEST];
+
 const codesByMeta = new WeakMap<OperationMeta, Set<string>>();
 
 export function codesOf(meta: OperationMeta): Set<string> {
   let codes = codesByMeta.get(meta);
-  if (!codes) codesByMeta.set(meta, (codes = new Set(faultsOf(meta).map((fault) => fault.code))));
+  if (!codes) codesByMeta.set(meta, (codes = new Set([...faultsOf(meta), ...whileReading].map((fault) => fault.code))));
   return codes;
 }

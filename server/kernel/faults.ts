@@ -135,11 +135,12 @@ export function toFaultError(error: unknown): FaultError {
 
 function fromTrpc(error: TRPCError): FaultError {
   if (error.cause instanceof FaultError) return error.cause;
-  switch (error.code) {
+  const code: string = error.code;
+  switch (code) {
     case 'BAD_REQUEST':
-      return error.cause instanceof ZodError
-        ? validationFailed(error.cause.issues.map(toIssue))
-        : MALFORMED_REQUEST({ cause: error });
+      if (error.cause instanceof ZodError) return validationFailed(error.cause.issues.map(toIssue));
+      if (error.cause instanceof SyntaxError) return MALFORMED_JSON({ cause: error });
+      return MALFORMED_REQUEST({ cause: error, ...(error.cause === undefined ? { detail: `${error.message}.` } : {}) });
     case 'PARSE_ERROR':
       return MALFORMED_JSON({ cause: error });
     case 'NOT_FOUND':

@@ -1,29 +1,37 @@
-import { initTRPC } from '@trpc/server';
+import { initTRPC, type TRPCError } from '@trpc/server';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import type { Context } from './context.ts';
+import type { FaultError } from './fault.ts';
 import { toFaultError } from './faults.ts';
 import type { OperationMeta } from './operation.ts';
+
+/** A refusal as tRPC's clients get it, with the same `code`, `requestId` and `issues` as the problem document has. */
+export function trpcErrorOf(refusal: FaultError, requestId: string | undefined, path?: string) {
+  const { fault, message, issues, retryAfterSeconds } = refusal;
+  return {
+    code: TRPC_ERROR_CODES_BY_KEY[fault.kind],
+    message,
+    data: {
+      code: fault.code,
+      httpStatus: fault.status,
+      requestId,
+      ...(path === undefined ? {} : { path }),
+      ...(issues === undefined ? {} : { issues }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    },
+  };
+}
+
+/** The request of an error that came before a context was made; the door tells it. */
+export const requestIdByError = new WeakMap<TRPCError, string>();
 
 const t = initTRPC
   .context<Context>()
   .meta<OperationMeta>()
   .create({
     isDev: false,
-    /** Gives a tRPC error the same `code`, `requestId` and `issues` as the problem document has. */
-    errorFormatter: ({ shape, error, ctx, path }) => {
-      const refusal = toFaultError(error);
-      return {
-        code: shape.code,
-        message: refusal.message,
-        data: {
-          code: refusal.fault.code,
-          httpStatus: refusal.fault.status,
-          requestId: ctx?.request.id,
-          ...(path === undefined ? {} : { path }),
-          ...(refusal.issues === undefined ? {} : { issues: refusal.issues }),
-          ...(refusal.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: refusal.retryAfterSeconds }),
-        },
-      };
-    },
+    errorFormatter: ({ error, ctx, path }) =>
+      trpcErrorOf(toFaultError(error), ctx?.request.id ?? requestIdByError.get(error), path),
   });
 
 export const { router, middleware, procedure } = t;

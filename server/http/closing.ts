@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { SERVICE_UNAVAILABLE } from '../kernel/faults.ts';
+
+/** Requests that take longer than this are left to themselves; Fastify still waits for their connections. */
+const patienceMs = 10_000;
+
+/**
+ * A shutdown in two steps. While requests are still being answered, newcomers on old and new connections get a 503
+ * that tells them when to come again, and each answer closes its connection. Then the server stops listening.
+ */
+export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean } {
+  let isClosing = false;
+  const open = new Set<FastifyRequest>();
+
+  app.addHook('onRequest', async (request) => {
+    if (!isClosing) open.add(request);
+    else if (!request.routeOptions.config.servesWhileClosing)
+      throw SERVICE_UNAVAILABLE({ detail: 'The service is shutting down: try again shortly.' });
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    // A stream lasts as long as its reader likes: whoever opened it ends it.
+    open.delete(request);
+    if (isClosing) void reply.header('Connection', 'close');
+    return payload;
+  });
+  app.addHook('onResponse', async (request) => void open.delete(request));
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    const deadline = performance.now() + patienceMs;
+    while (open.size > 0 && performance.now() < deadline) await delay(10);
+  });
+  return { isClosing: () => isClosing };
+}

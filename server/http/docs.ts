@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { NOT_FOUND } from '../kernel/faults.ts';
+import { errorListPage, errorPage, page } from './docs-pages.ts';
+import { createDocument } from './openapi.ts';
+import { operationsOf } from './operations.ts';
+import { sendProblem } from './problem.ts';
+import { pagePolicy } from './security.ts';
+
+const own = join(import.meta.dirname, 'docs');
+const swaggerUi = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
+const assets = new Set(['reference.js', 'page.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']);
+
+/** /openapi.json and the pages that explain it. All of it is served from here: the pages need no network. */
+export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): Promise<void> {
+  const document = JSON.stringify(createDocument(router, publicUrl));
+  const etag = `"${createHash('sha256').update(document).digest('base64url').slice(0, 27)}"`;
+  app.get('/openapi.json', async (request, reply) => {
+    void reply.headers({ ETag: etag, 'Cache-Control': 'no-cache' });
+    const known = request.headers['if-none-match'];
+    if (known !== undefined && known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
+      return reply.status(304).send();
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
+
+  await app.register(fastifyStatic, {
+    root: [own, swaggerUi],
+    prefix: '/docs/assets/',
+    allowedPath: (path) => assets.has(path.replace(/^\//, '')),
+    decorateReply: false,
+    index: false,
+    cacheControl: false,
+    setHeaders: (reply) => void reply.header('Cache-Control', 'no-cache'),
+  });
+
+  const operations = operationsOf(router);
+  for (const [url, root] of [
+    ['/docs', ''],
+    ['/docs/', '../'],
+  ] as const)
+    app.get(url, { helmet: pagePolicy }, async (_request, reply) => html(reply, referencePage(root)));
+  for (const [url, root] of [
+    ['/docs/errors', '../'],
+    ['/docs/errors/', '../../'],
+  ] as const)
+    app.get(url, { helmet: pagePolicy }, async (_request, reply) => html(reply, errorListPage(root)));
+  for (const [url, root] of [
+    ['/docs/errors/:code', '../../'],
+    ['/docs/errors/:code/', '../../../'],
+  ] as const) {
+    app.get<{ Params: { code: string } }>(url, { helmet: pagePolicy }, async (request, reply) => {
+      const text = errorPage(request.params.code, operations, root);
+      return text === undefined ? sendProblem(request, reply, NOT_FOUND()) : html(reply, text);
+    });
+  }
+}
+
+function html(reply: FastifyReply, text: string): FastifyReply {
+  return reply.headers({ 'Cache-Control': 'no-cache' }).type('text/html; charset=utf-8').send(text);
+}
+
+function referencePage(root: string): string {
+  return page({
+    root,
+    title: 'API reference',
+    head: `<link rel="stylesheet" href="${root}docs/assets/swagger-ui.css">`,
+    body: `<div id="reference"></div>
+<script src="${root}docs/assets/swagger-ui-bundle.js"></script>
+<script src="${root}docs/assets/reference.js"></script>`,
+  });
+}

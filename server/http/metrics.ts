@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Database } from '../../db/open.ts';
+import { calledPaths } from './trpc.ts';
+
+/** /metrics for Prometheus. Each app has a registry of its own, for tests start many. */
+export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, database: Database): void {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer',
+    labelNames: ['operation', 'method', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const procedures = new Set(Object.keys(router._def.procedures));
+  app.addHook('onResponse', async (request, reply) => {
+    const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
+    durations.observe(labels, reply.elapsedTime / 1000);
+  });
+  watchDeliveries(registry, database);
+  app.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}
+
+/** Names come from the router alone: what callers write into a URL would make a new series each time. */
+function nameOf(request: FastifyRequest, procedures: Set<string>): string {
+  const { config, url } = request.routeOptions;
+  if (config.operation !== undefined) return config.operation;
+  const [called, ...others] = calledPaths(request);
+  if (called !== undefined && procedures.has(called)) return others.length === 0 ? called : 'batch';
+  return url ?? 'unknown path';
+}
+
+function watchDeliveries(registry: Registry, database: Database): void {
+  // oxlint-disable-next-line no-new -- a gauge registers itself
+  new Gauge({
+    name: 'deliveries',
+    help: 'Mails and notifications that are owed: waiting, or parked after their last try',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const counted = await countDeliveries(database).catch(() => undefined);
+      // Without a database the rest of the metrics matters most.
+      if (!counted) return;
+      this.set({ state: 'waiting' }, counted.waiting);
+      this.set({ state: 'parked' }, counted.parked);
+    },
+  });
+}
+
+async function countDeliveries(database: Database): Promise<{ waiting: number; parked: number }> {
+  const { rows } = await sql<{ waiting: number; parked: number }>`
+    select count(*) filter (where parked_at is null) as waiting, count(parked_at) as parked from deliveries`.execute(
+    database.db,
+  );
+  return rows[0]!;
+}
