@@ -38,6 +38,8 @@ async function pay(companyId: number, subscriptionId: number, amount: number, st
     .execute();
 }
 
+const issuesOf = async (body: unknown) => refusal(await ada.put(updateOf(ada.companyId), body)).issues;
+
 describe('the details of a company', () => {
   test('tell any employee its profile, its trial and every plan relative to the current one', async () => {
     const { status, body } = await grace.get(detailsOf(ada.companyId));
@@ -122,8 +124,6 @@ describe('the details of a company', () => {
 });
 
 describe('the update of a company', () => {
-  const refused = async (body: unknown) => refusal(await ada.put(updateOf(ada.companyId), body)).issues;
-
   test('changes what is sent, keeps what is not, and leaves the neighbour alone', async () => {
     const before = await neighbour.get(detailsOf(neighbour.companyId));
     service.clock.advance({ minutes: 1 });
@@ -171,11 +171,11 @@ describe('the update of a company', () => {
   });
 
   test('refuses a body that names neither field, a blank name and null', async () => {
-    expect(await refused({})).toEqual(['']);
-    expect(await refused({ owner_id: 3 })).toEqual(['']);
-    expect(await refused({ name: '  ' })).toEqual(['name']);
-    expect(await refused({ name: null, timezone: null })).toEqual(['name', 'timezone']);
-    expect(await refused({ name: 'x'.repeat(201) })).toEqual(['name']);
+    expect(await issuesOf({})).toEqual(['']);
+    expect(await issuesOf({ owner_id: 3 })).toEqual(['']);
+    expect(await issuesOf({ name: '  ' })).toEqual(['name']);
+    expect(await issuesOf({ name: null, timezone: null })).toEqual(['name', 'timezone']);
+    expect(await issuesOf({ name: 'x'.repeat(201) })).toEqual(['name']);
   });
 
   test('is for admins: a team leader and an employee change nothing', async () => {

@@ -51,6 +51,12 @@ async function alarms(project: { _id: number }): Promise<number> {
   return rows.length;
 }
 
+const neighbourTries = (path: string) => [
+  neighbour.get(path),
+  neighbour.patch(path, { name: 'Ours', owner_id: neighbour.employeeId }),
+  neighbour.delete(path),
+];
+
 describe('a new project', () => {
   test('may be started by any employee, belongs to its caller and is active', async () => {
     const project = await start(grace, { description: 'Second design', allocatedHours: 120.25, status: 'archived' });
@@ -243,16 +249,10 @@ describe('a deleted project', () => {
 });
 
 describe('a project of another company', () => {
-  const attempts = (path: string) => [
-    neighbour.get(path),
-    neighbour.patch(path, { name: 'Ours', owner_id: neighbour.employeeId }),
-    neighbour.delete(path),
-  ];
-
   test('is not found, in the words of one that does not exist, and is not touched', async () => {
     const project = await start(ada);
-    const foreign = await Promise.all(attempts(pathOf(project)));
-    const absent = await Promise.all(attempts('/api/projects/999999/'));
+    const foreign = await Promise.all(neighbourTries(pathOf(project)));
+    const absent = await Promise.all(neighbourTries('/api/projects/999999/'));
     for (const [index, answer] of foreign.entries()) {
       expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
       expect(Object.keys(answer.body)).toEqual(Object.keys(absent[index]!.body));

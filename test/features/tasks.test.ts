@@ -33,6 +33,12 @@ async function deactivate(person: Actor): Promise<void> {
   expect(status).toBe(200);
 }
 
+const neighbourTries = (path: string) => [
+  neighbour.get(path),
+  neighbour.patch(path, { title: 'Ours', projectId: foreignProject, collaboratorIds: [neighbour.employeeId] }),
+  neighbour.delete(path),
+];
+
 describe('a new task', () => {
   test('may be added by any employee, who owns it, and is to do', async () => {
     const task = await add(grace);
@@ -207,16 +213,10 @@ describe('a deleted task', () => {
 });
 
 describe('a task of another company', () => {
-  const attempts = (path: string) => [
-    neighbour.get(path),
-    neighbour.patch(path, { title: 'Ours', projectId: foreignProject, collaboratorIds: [neighbour.employeeId] }),
-    neighbour.delete(path),
-  ];
-
   test('is not found, in the words of one that does not exist, and is not touched', async () => {
     const task = await add(ada, { collaboratorIds: [alan.employeeId] });
-    const foreign = await Promise.all(attempts(pathOf(task)));
-    const absent = await Promise.all(attempts('/api/tasks/999999/'));
+    const foreign = await Promise.all(neighbourTries(pathOf(task)));
+    const absent = await Promise.all(neighbourTries('/api/tasks/999999/'));
     for (const [index, answer] of foreign.entries()) {
       expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
       expect(Object.keys(answer.body)).toEqual(Object.keys(absent[index]!.body));
