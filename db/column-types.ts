@@ -1,24 +1,20 @@
 import pg from 'pg';
 
-const int8 = 20;
-const date = 1082;
-const numeric = 1700;
-const int8Array = 1016;
+/** By the type's number in PostgreSQL. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [20, toSafeInteger], // bigint
+  [1016, toIntegers], // bigint[]
+  [1082, (text) => text], // date
+  [1700, Number], // numeric
+]);
 
 /**
  * How columns arrive in the program: identifiers and amounts as numbers, dates as `YYYY-MM-DD`,
  * moments as Date. pg's own defaults make strings of the first and local midnights of the second.
  */
 export const columnTypes: pg.CustomTypesConfig = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (format !== 'binary') {
-      if (oid === int8) return toSafeInteger;
-      if (oid === numeric) return Number;
-      if (oid === date) return (text: string) => text;
-      if (oid === int8Array) return (text: string) => toIntegers(text);
-    }
-    return pg.types.getTypeParser(oid, format as 'text');
-  },
+  getTypeParser: (oid: Parameters<typeof pg.types.getTypeParser>[0], format?: 'text' | 'binary') =>
+    (format === 'binary' ? undefined : parsers.get(oid)) ?? pg.types.getTypeParser(oid, format),
 };
 
 function toSafeInteger(text: string): number {

@@ -3,6 +3,11 @@ import { Migrator } from 'kysely/migration';
 import { migrations } from './migrations/index.ts';
 import type { Db } from './open.ts';
 
+/** The database could not be brought to the state that this program needs, and is as it was before. */
+export class MigrationFailed extends Error {
+  override name = 'MigrationFailed';
+}
+
 /**
  * Brings the database to the state that this program needs and answers the names of the steps taken.
  * Safe when several processes start at once: Kysely's migrator holds an advisory lock while it works,
@@ -13,7 +18,7 @@ export async function migrate(db: Db): Promise<string[]> {
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
     const failed = results?.find((result) => result.status === 'Error')?.migrationName;
-    throw new Error(
+    throw new MigrationFailed(
       failed === undefined
         ? 'The database could not be migrated: it may be from a newer version of this service.'
         : `Migration ${failed} failed; nothing of it was kept.`,

@@ -85,15 +85,16 @@ export async function openEmbedded(options: OpenOptions = {}): Promise<Database>
 
 /** An open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
 export function wrapEmbedded(pglite: PGlite, plugins?: KyselyPlugin[], afterwards?: () => Promise<void>): Database {
-  const pool = new pg.Pool({
-    ...createPgConfig(pglite),
-    types: columnTypes,
-    // PGlite is one session: a second client would share its transaction.
-    max: 1,
-    idleTimeoutMillis: 0,
-    // A statement outside a transaction that is open would wait for ever.
-    connectionTimeoutMillis: 30_000,
-  });
+  const pool = new pg.Pool(
+    Object.assign(createPgConfig(pglite), {
+      types: columnTypes,
+      // PGlite is one session: a second client would share its transaction.
+      max: 1,
+      idleTimeoutMillis: 0,
+      // A statement outside a transaction that is open would wait for ever.
+      connectionTimeoutMillis: 30_000,
+    }),
+  );
   return wrap('embedded', pool, plugins, afterwards);
 }
 

@@ -36,7 +36,10 @@ export function beginLazily(
   });
   return {
     db: new Transaction<Schema>({ config: { dialect: parts.dialect }, ...parts, executor }),
-    commit: async () => void (await (await begun)?.commit().execute()),
+    commit: async () => {
+      const transaction = await begun;
+      await transaction?.commit().execute();
+    },
     rollback: async () => {
       // Where beginning failed there is nothing to take back.
       const transaction = await begun?.catch(() => undefined);

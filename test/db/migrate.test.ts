@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { migrate, MigrationFailed, pendingMigrations } from '../../db/migrate.ts';
+import { migrations } from '../../db/migrations/index.ts';
+import { openEmbedded, openServer, type Database, type Db } from '../../db/open.ts';
+import { runOn, withDatabase } from '../support/template.ts';
+
+const names = Object.keys(migrations);
+const template = inject('template');
+
+/** Handles on one new and empty database. */
+async function openEmpty(handles = 1): Promise<Database[]> {
+  if (template.kind === 'embedded') {
+    const database = await openEmbedded();
+    onTestFinished(() => database.close());
+    return [database];
+  }
+  const name = `wms_test_${randomBytes(6).toString('hex')}`;
+  await runOn(template.url, `create database ${name}`);
+  const databases = Array.from({ length: handles }, () => openServer(withDatabase(template.url, name)));
+  onTestFinished(async () => {
+    await Promise.all(databases.map((database) => database.close()));
+    await runOn(template.url, `drop database ${name} with (force)`);
+  });
+  return databases;
+}
+
+async function tablesOf(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_name not like 'kysely%' order by 1`.execute(db);
+  return rows.map((row) => row.name);
+}
+
+test('a new database takes every step, once', async () => {
+  const [database] = await openEmpty();
+  expect(await migrate(database!.db)).toEqual(names);
+  expect(await pendingMigrations(database!.db)).toEqual([]);
+  const tables = await tablesOf(database!.db);
+  expect(await migrate(database!.db)).toEqual([]);
+  expect(await tablesOf(database!.db)).toEqual(tables);
+});
+
+test('an older database takes the steps that it lacks and keeps its rows', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  const [last] = names.slice(1, 2);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  expect((await migrator.migrateTo(last!)).error).toBeUndefined();
+  expect(await pendingMigrations(db)).toEqual(names.slice(2));
+  await sql`insert into accounts (email, created_at, updated_at) values ('ada@example.com', now(), now())`.execute(db);
+
+  expect(await migrate(db)).toEqual(names.slice(2));
+  expect(await db.selectFrom('accounts').select('email').execute()).toEqual([{ email: 'ada@example.com' }]);
+});
+
+test('a step that fails is named and leaves nothing behind, of itself or of those before it', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  await sql`create table projects (in_the_way text)`.execute(db);
+  const failure = await migrate(db).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(MigrationFailed);
+  expect(failure).toMatchObject({ message: 'Migration 0003-work failed; nothing of it was kept.' });
+  expect(await tablesOf(db)).toEqual(['projects']);
+
+  await sql`drop table projects`.execute(db);
+  expect(await migrate(db)).toEqual(names);
+});
+
+test('a database of a newer version is refused and left alone', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  await migrate(db);
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '2099-01-01')`.execute(db);
+  await expect(migrate(db)).rejects.toThrow('it may be from a newer version of this service');
+});
+
+describe.runIf(template.kind === 'server')('on a server', () => {
+  test('several processes that start at once take each step once', async () => {
+    const databases = await openEmpty(4);
+    const taken = await Promise.all(databases.map(({ db }) => migrate(db)));
+    expect(taken.flat()).toEqual(names);
+  });
+});

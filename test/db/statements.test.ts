@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openClone } from '../support/database.ts';
+
+const database = await openClone({ connectionsMax: 1 });
+afterAll(() => database.close());
+const { db } = database;
+
+/** The statements that the one connection has prepared under a name, by a part of their text. */
+async function preparedLike(part: string): Promise<string[]> {
+  const { rows } = await sql<{ statement: string }>`
+    select statement from pg_prepared_statements where name <> '' and position(${part} in statement) > 0`.execute(db);
+  return rows.map((row) => row.statement).filter((statement) => !statement.includes('pg_prepared_statements'));
+}
+
+async function read<Value>(expression: string): Promise<Value> {
+  const { rows } = await sql<{ value: Value }>`select ${sql.raw(expression)} as value`.execute(db);
+  return rows[0]!.value;
+}
+
+describe('a statement with parameters', () => {
+  test('is prepared once, however often it runs', async () => {
+    for (const email of ['ada@example.com', 'grace@example.com'])
+      await db.selectFrom('accounts').where('email', '=', email).select('account_id').execute();
+    expect(await preparedLike('"account_id" from "accounts"')).toEqual([
+      'select "account_id" from "accounts" where "email" = $1',
+    ]);
+  });
+
+  test('can fail and run again', async () => {
+    const divide = (by: number) => sql<{ q: number }>`select 6 / ${by}::integer as q`.execute(db);
+    await expect(divide(0)).rejects.toThrow('division by zero');
+    expect((await divide(2)).rows).toEqual([{ q: 3 }]);
+  });
+});
+
+test('a statement without parameters is not kept', async () => {
+  await sql`select 'no parameters'`.execute(db);
+  expect(await preparedLike('no parameters')).toEqual([]);
+});
+
+describe('a column arrives as', () => {
+  test.each([
+    ['9007199254740991::bigint', 9007199254740991],
+    ['(-42)::bigint', -42],
+    ['1234.50::numeric(10, 2)', 1234.5],
+    ["'2026-03-29'::date", '2026-03-29'],
+    ["'0044-03-15'::date", '0044-03-15'],
+    ["'2026-03-29T02:30:00.123+02:00'::timestamptz", new Date('2026-03-29T00:30:00.123Z')],
+    ["'{1,2,3}'::bigint[]", [1, 2, 3]],
+    ["'{}'::bigint[]", []],
+    ["'{}'::text[]", []],
+    ['true', true],
+    ['null::bigint', null],
+    ["'09:00'::time", '09:00:00'],
+    ["current_setting('TimeZone')", 'UTC'],
+  ])('%s: %j', async (expression, value) => {
+    expect(await read(expression)).toEqual(value);
+  });
+
+  test('no number that JavaScript would round', async () => {
+    await expect(read('9007199254740992::bigint')).rejects.toThrow('larger than 2^53-1');
+  });
+});

@@ -1,0 +1,77 @@
+import { AbortedTransactionError, sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import type { Db } from '../../db/open.ts';
+import { openClone } from '../support/database.ts';
+
+// One connection, as the embedded database has: whoever holds it keeps everybody else waiting.
+const database = await openClone({ connectionsMax: 1 });
+afterAll(() => database.close());
+
+const insert = (db: Db, email: string) =>
+  sql`insert into accounts (email, created_at, updated_at) values (${email}, now(), now())`.execute(db);
+
+async function isKept(email: string): Promise<boolean> {
+  const row = await database.db.selectFrom('accounts').where('email', '=', email).select('email').executeTakeFirst();
+  return row !== undefined;
+}
+
+test('a transaction takes no connection before its first statement, and holds one from then to its end', async () => {
+  const transaction = database.begin();
+  await database.ping();
+  await insert(transaction.db, 'held@example.com');
+  const order: string[] = [];
+  const other = database.ping().then(() => order.push('other statement'));
+  await transaction.commit().then(() => order.push('commit'));
+  await other;
+  expect(order).toEqual(['commit', 'other statement']);
+});
+
+test('a transaction without a statement ends without one', async () => {
+  const begun: string[] = [];
+  const onOpen = async () => void begun.push('opened');
+  await database.begin(onOpen).commit();
+  await database.begin(onOpen).rollback();
+  expect(begun).toEqual([]);
+  await database.ping();
+});
+
+test('what was rolled back is gone, what was committed is there, and the connection is free', async () => {
+  const kept = database.begin();
+  await insert(kept.db, 'kept@example.com');
+  await kept.commit();
+  const dropped = database.begin();
+  await insert(dropped.db, 'dropped@example.com');
+  await dropped.rollback();
+  expect([await isKept('kept@example.com'), await isKept('dropped@example.com')]).toEqual([true, false]);
+});
+
+test('statements that come at once share one transaction, which opens once', async () => {
+  let opened = 0;
+  const transaction = database.begin(async () => void (opened += 1));
+  const ids = await Promise.all(
+    Array.from({ length: 5 }, async () => {
+      const { rows } = await sql<{ id: string }>`select pg_current_xact_id()::text as id`.execute(transaction.db);
+      return rows[0]!.id;
+    }),
+  );
+  await transaction.commit();
+  expect({ transactions: new Set(ids).size, opened }).toEqual({ transactions: 1, opened: 1 });
+});
+
+test('what runs at the opening belongs to the transaction, and its failure fails the statement', async () => {
+  const transaction = database.begin(async (db) => {
+    await insert(db, 'opening@example.com');
+    throw new Error('refused at the opening');
+  });
+  await expect(insert(transaction.db, 'first@example.com')).rejects.toThrow('refused at the opening');
+  await transaction.rollback();
+  expect([await isKept('opening@example.com'), await isKept('first@example.com')]).toEqual([false, false]);
+});
+
+test('a transaction with a failed statement cannot be committed, even where the failure was swallowed', async () => {
+  const transaction = database.begin();
+  await insert(transaction.db, 'before@example.com');
+  await insert(transaction.db, 'Capitals@example.com').catch(() => {});
+  await expect(transaction.commit()).rejects.toThrow(AbortedTransactionError);
+  expect(await isKept('before@example.com')).toBe(false);
+});
