@@ -37,7 +37,7 @@ Operations that are open say so.
 ### Refusals
 Every refusal is a problem document (RFC 9457, \`application/problem+json\`) with a stable \`code\`, a sentence in
 \`detail\`, the \`requestId\`, and for invalid input \`issues: [{path, message, code}]\`.
-[Each code has a page of its own](docs/errors).
+[Each code has a page of its own](/docs/errors).
 * What belongs to another company does not exist: **404** for a path, and a **400** whose issue has the code \`not_found\`
   for an identifier in a body or query.
 * A wrong method gets **405** with \`Allow\`, a wrong media type **415**, a body that is too large **413**.
