@@ -210,6 +210,13 @@ describe('a deleted task', () => {
     }
     expect((await grace.get(pathOf(spared))).body).toEqual(spared);
   });
+
+  test('is deleted once by ten who try at once', async () => {
+    const task = await add(grace);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => grace.delete(pathOf(task))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+  });
 });
 
 describe('a task of another company', () => {
