@@ -17,7 +17,7 @@ export async function addLoggedTime(
   db: Db,
   { companyId, changes, now }: { companyId: number; changes: ReadonlyMap<number, number>; now: Date },
 ): Promise<void> {
-  const rows = [...changes].filter(([, seconds]) => seconds !== 0).toSorted(([a], [b]) => a - b);
+  const rows = [...changes].filter(([, seconds]) => seconds !== 0);
   if (rows.length === 0) return;
   const projectIds = rows.map(([projectId]) => projectId);
   const seconds = rows.map(([, delta]) => delta);

@@ -1,4 +1,3 @@
-import { DatabaseError } from 'pg';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
@@ -88,8 +87,11 @@ async function storeTaskLog(
       .returning(columns)
       .executeTakeFirstOrThrow();
   } catch (error) {
-    if (error instanceof DatabaseError && error.constraint === 'task_logs_duplicate')
-      throw DUPLICATE_TASK_LOG({ cause: error });
-    throw error;
+    throw isDuplicate(error) ? DUPLICATE_TASK_LOG({ cause: error }) : error;
   }
+}
+
+/** By its fields, not its class: the embedded database throws a class of its own. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === 'task_logs_duplicate';
 }
