@@ -115,8 +115,14 @@ export function createWorker(services: ReactionServices, reactions: AnyReaction[
   return {
     start: () => void (loop ??= work()),
     wake() {
-      wanted = true;
-      nap?.abort();
+      // Not at once: the answer goes first, and how long a delivery takes must not show in the next one's time.
+      setTimeout(
+        () => {
+          wanted = true;
+          nap?.abort();
+        },
+        20 + Math.random() * 60,
+      ).unref();
     },
     drain,
     async stop() {

@@ -35,8 +35,6 @@ export const sendCode = reaction({
       log.warn({ purpose }, 'a code was not sent: it would have expired by now');
       return;
     }
-    // A stranger's address gets no mail that it could not use. The request itself does not look, so it takes the same time.
-    if (purpose === 'login' && !(await findAccount(database.db, email))) return;
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     const row = {
       code_hash: tokens.digest(digestPurpose(purpose, email), code),
@@ -50,6 +48,8 @@ export const sendCode = reaction({
       .values({ email, purpose, ...row })
       .onConflict((conflict) => conflict.columns(['email', 'purpose']).doUpdateSet(row))
       .execute();
+    // A stranger's address gets no mail that it could not use, and costs the same up to here.
+    if (purpose === 'login' && !(await findAccount(database.db, email))) return;
     const footnote = 'It works once and for 10 minutes. If you did not ask for it, you can ignore this message.';
     await mailer.send(write(email, { ...letters[purpose], code, footnote }), { idempotencyKey: dedupeKey });
   },
