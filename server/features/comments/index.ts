@@ -1,3 +1,5 @@
 import { router } from '../../kernel/trpc.ts';
+import { createComment } from './create-comment.ts';
+import { listComments } from './list-comments.ts';
 
-export const comments = router({});
+export const comments = router({ listByTask: listComments, create: createComment });

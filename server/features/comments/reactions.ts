@@ -1,4 +1,109 @@
-import type { AnyReaction } from '../../kernel/reaction.ts';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { id } from '../../kernel/wire.ts';
+import { notify, type NewNotification } from '../notifications/notify.ts';
+import { selectVisibleTasks } from '../tasks/queries.ts';
+import { sendMentionMail } from './mention-mail.ts';
+import { deepLinkOf } from './queries.ts';
+import { recipientsOf, type Audience } from './recipients.ts';
+import { excerptOf, plainTextOf } from './rich-text.ts';
+
+/** Tells whoever a new comment is for. What has changed since it was written is looked at again. */
+export const commentCreated = reaction({
+  name: 'comment-created',
+  payload: z.object({ companyId: id, commentId: id }),
+  async run({ database, clock, settings, wakeDeliveries }, { companyId, commentId }) {
+    const now = clock.now();
+    await database.db.transaction().execute(async (db) => {
+      const talk = await findTalk(db, companyId, commentId);
+      if (!talk) return;
+      const { mentioned, involved } = recipientsOf(await audienceOf(db, companyId, talk));
+      const excerpt = excerptOf(plainTextOf(talk.message ?? ''), 200);
+      const toTell = (recipientId: number, isMention: boolean): NewNotification => ({
+        recipientId,
+        cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
+        appType: 'task',
+        category: 'message',
+        priority: isMention ? 'primary' : 'updates',
+        title: `${talk.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${talk.title}`,
+        message: excerpt,
+        link: deepLinkOf(settings, talk.task_id, commentId),
+        actorId: talk.sender_id,
+        taskId: talk.task_id,
+        commentId,
+        isMention,
+      });
+      const notifications = [
+        ...mentioned.map((recipientId) => toTell(recipientId, true)),
+        ...involved.map((recipientId) => toTell(recipientId, false)),
+      ];
+      const told = new Set(await notify(db, companyId, notifications, now));
+      // Only those told now: a delivery that runs a second time sends no second mail.
+      for (const employeeId of mentioned.filter((one) => told.has(one))) {
+        await deliver(db, sendMentionMail, {
+          dedupeKey: `${commentId} ${employeeId}`,
+          payload: { companyId, commentId, employeeId },
+          now,
+        });
+      }
+    });
+    wakeDeliveries();
+  },
+});
+
+type Talk = NonNullable<Awaited<ReturnType<typeof findTalk>>>;
+
+/** A comment that is not deleted, with all who have to do with it. */
+async function findTalk(db: Db, companyId: number, commentId: number) {
+  return selectVisibleTasks(db, companyId)
+    .innerJoin('comments as c', (join) =>
+      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+    )
+    .innerJoin('employees as s', (join) =>
+      join.onRef('s.company_id', '=', 'c.company_id').onRef('s.employee_id', '=', 'c.sender_id'),
+    )
+    .leftJoin('comments as parent', (join) =>
+      join.onRef('parent.company_id', '=', 'c.company_id').onRef('parent.comment_id', '=', 'c.reply_to'),
+    )
+    .where('c.comment_id', '=', commentId)
+    .where('c.is_deleted', '=', false)
+    .select(['t.task_id', 't.title', 't.owner_id', 'c.sender_id', 'c.message', 's.name as sender_name'])
+    .select('parent.sender_id as replied_to_id')
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('comment_mentions as m')
+          .whereRef('m.company_id', '=', 'c.company_id')
+          .whereRef('m.comment_id', '=', 'c.comment_id')
+          .select('m.employee_id'),
+      ).as('mentioned'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('task_collaborators as k')
+          .whereRef('k.company_id', '=', 't.company_id')
+          .whereRef('k.task_id', '=', 't.task_id')
+          .select('k.employee_id'),
+      ).as('collaborators'),
+    ])
+    .executeTakeFirst();
+}
+
+async function audienceOf(db: Db, companyId: number, talk: Talk): Promise<Audience> {
+  const mentionedIds = talk.mentioned.map((one) => one.employee_id);
+  const involvedIds = [talk.replied_to_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
+  const active = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...mentionedIds, ...involvedIds]))))
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .select('employee_id')
+    .execute();
+  const activeIds = new Set(active.map((one) => one.employee_id));
+  return { actorId: talk.sender_id, mentionedIds, involvedIds, activeIds };
+}
 
 /** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [];
+export const reactions: AnyReaction[] = [commentCreated, sendMentionMail];

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { publish } from '../../kernel/publish.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { email, id } from '../../kernel/wire.ts';
+import { findVisibleTask } from '../tasks/queries.ts';
+import { streamOf } from './events.ts';
+import { NOT_THE_SENDER } from './faults.ts';
+import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
+import { insertComment, lockParent } from './queries.ts';
+import { commentCreated } from './reactions.ts';
+import { findRecord } from './records.ts';
+import { plainTextOf, richText } from './rich-text.ts';
+import { Comment } from './schemas.ts';
+
+/** Never fetched by the service, only handed on; so it must be nothing but a URL wherever it is put. */
+const imageUrl = z
+  .string()
+  .max(2048, 'must have at most 2048 characters')
+  .refine((value) => /^https:\/\/[^\s\p{Cc}"<>\\]+$/u.test(value) && URL.canParse(value), 'must be an https URL')
+  .meta({ description: 'https URL of an image', format: 'uri', examples: ['https://files.example.com/plan.png'] });
+
+export const createComment = member
+  .meta(
+    rest('POST /api/task-chats/', {
+      section: 'Task comments',
+      summary: 'Write a comment on a task',
+      description: `\`sender\` is the caller. \`message\` is rich text and is sanitised before it is stored. Mentioned are those in \`mentionedEmails\` (each an active employee of the company) and those whose address stands in the text as \`@ada@example.com\` (of the first ${textMentionsMax} addresses; one that is nobody's stays plain text). Mentioned people get a notification and a mail; the task's owner and collaborators and the author of the comment replied to get a notification; nobody is told twice, or of their own comment.`,
+      faults: [NOT_THE_SENDER],
+      example: {
+        taskId: 12,
+        sender: 7,
+        ClientSender: null,
+        message: '<p>Ready for review, @grace@example.com</p>',
+        mentionedEmails: ['alan@example.com'],
+        reply_to: null,
+        image: null,
+      },
+    }),
+  )
+  .input(
+    z.object({
+      taskId: id,
+      sender: id.meta({ description: 'The employee who writes: the caller' }),
+      ClientSender: z.int().nullish().meta({ description: 'Kept and answered as it was sent' }),
+      message: richText,
+      mentionedEmails: z.array(email).max(mentionedEmailsMax).default([]),
+      reply_to: id.nullish().meta({ description: 'A comment of the same task' }),
+      image: imageUrl.nullish(),
+    }),
+  )
+  .output(Comment)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId, employeeId: senderId } = caller;
+    const { taskId, message, reply_to: replyTo = null } = input;
+    if (input.sender !== senderId) throw NOT_THE_SENDER();
+    if (!(await findVisibleTask(db, companyId, taskId))) throw notFoundIn('taskId');
+    if (replyTo !== null && !(await lockParent(db, companyId, { taskId, commentId: replyTo })))
+      throw notFoundIn('reply_to');
+    const mentionedIds = await resolveMentions(db, companyId, {
+      listed: input.mentionedEmails,
+      text: plainTextOf(message),
+    });
+
+    const now = services.clock.now();
+    const commentId = await insertComment(db, {
+      companyId,
+      taskId,
+      senderId,
+      clientSender: input.ClientSender ?? null,
+      message,
+      mentionedEmails: [...new Set(input.mentionedEmails)],
+      replyTo,
+      image: input.image ?? null,
+      mentionedIds,
+      now,
+    });
+    const payload = { comment_id: commentId, task_id: taskId, sender_id: senderId };
+    await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at: now });
+    await deliver(db, commentCreated, { dedupeKey: String(commentId), payload: { companyId, commentId }, now });
+    ctx.afterCommit(services.wakeDeliveries);
+
+    const record = await findRecord(db, companyId, commentId, { viewerId: senderId, settings: services.settings });
+    // Its task was deleted since it was looked for.
+    if (!record) throw notFoundIn('taskId');
+    return record;
+  });

@@ -1,0 +1,2 @@
+/** The stream of the talk on a task. */
+export const streamOf = (taskId: number): string => `task ${taskId}`;

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import type { Settings } from '../../kernel/context.ts';
+
+/** Where the frontend shows a comment. */
+export function deepLinkOf({ appUrl }: Pick<Settings, 'appUrl'>, taskId: number, commentId: number): string {
+  return `${appUrl}/tasks/${taskId}?comment=${commentId}`;
+}
+
+/** Holds a comment of a task in place until the transaction ends, so that a reply to it can be written. */
+export async function lockParent(
+  db: Db,
+  companyId: number,
+  { taskId, commentId }: { taskId: number; commentId: number },
+): Promise<boolean> {
+  const parent = await db
+    .selectFrom('comments')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', taskId)
+    .where('comment_id', '=', commentId)
+    .select('comment_id')
+    .forKeyShare()
+    .executeTakeFirst();
+  return parent !== undefined;
+}
+
+export type NewComment = {
+  companyId: number;
+  taskId: number;
+  senderId: number;
+  clientSender: number | null;
+  message: string;
+  mentionedEmails: string[];
+  replyTo: number | null;
+  image: string | null;
+  mentionedIds: number[];
+  now: Date;
+};
+
+export async function insertComment(db: Db, comment: NewComment): Promise<number> {
+  const { companyId, mentionedIds } = comment;
+  const { comment_id: commentId } = await db
+    .insertInto('comments')
+    .values({
+      company_id: companyId,
+      task_id: comment.taskId,
+      sender_id: comment.senderId,
+      client_sender: comment.clientSender,
+      message: comment.message,
+      mentioned_emails: comment.mentionedEmails,
+      reply_to: comment.replyTo,
+      image: comment.image,
+      created_at: comment.now,
+    })
+    .returning('comment_id')
+    .executeTakeFirstOrThrow();
+  if (mentionedIds.length > 0) {
+    await sql`
+      insert into comment_mentions (company_id, comment_id, employee_id)
+      select ${companyId}, ${commentId}, unnest(${mentionedIds}::bigint[])`.execute(db);
+  }
+  return commentId;
+}
+
+/** Records that an employee has seen comments of others; what they saw before keeps its time. */
+export async function insertViews(
+  db: Db,
+  companyId: number,
+  { viewerId, commentIds, now }: { viewerId: number; commentIds: number[]; now: Date },
+): Promise<void> {
+  await sql`
+    insert into comment_views (company_id, comment_id, employee_id, seen_at)
+    select company_id, comment_id, ${viewerId}, ${now} from comments
+    where company_id = ${companyId} and comment_id = any(${commentIds}::bigint[]) and sender_id <> ${viewerId}
+    for key share
+    on conflict do nothing`.execute(db);
+}

@@ -1,0 +1,23 @@
+/** Everybody who has to do with something that happened to a comment. */
+export type Audience = {
+  /** Who did it; nobody is told of their own doings. */
+  actorId: number;
+  mentionedIds: readonly number[];
+  /** The owner and the collaborators of the task, the author of the comment that was replied to. */
+  involvedIds: readonly (number | null)[];
+  /** Whoever of all these still works here: neither deactivated nor deleted. */
+  activeIds: ReadonlySet<number>;
+};
+
+/** Who is told, each once: whoever is mentioned is told that, and not a second time for being involved. */
+export function recipientsOf(audience: Audience): { mentioned: number[]; involved: number[] } {
+  const { actorId, mentionedIds, involvedIds, activeIds } = audience;
+  const told = new Set([actorId]);
+  const take = (ids: readonly (number | null)[]): number[] =>
+    ids.filter((employeeId): employeeId is number => {
+      if (employeeId === null || told.has(employeeId) || !activeIds.has(employeeId)) return false;
+      told.add(employeeId);
+      return true;
+    });
+  return { mentioned: take(mentionedIds), involved: take(involvedIds) };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { id, moment } from '../../kernel/wire.ts';
+import { levelsMax } from './threads.ts';
+
+/** What somebody said on a task, with all that was said in reply. */
+export const Comment = z
+  .object({
+    _id: id,
+    taskId: id,
+    sender: z.object({
+      _id: id,
+      name: z.string(),
+      profilePicture: z.string().nullable().meta({ description: 'URL of the picture' }),
+    }),
+    ClientSender: z.int().nullable(),
+    message: z.string().nullable().meta({ description: 'Sanitised HTML, safe to show; null once deleted' }),
+    mentionedEmails: z.array(z.string()).meta({ description: 'The addresses that the author listed' }),
+    mentions: z
+      .array(z.object({ _id: id, name: z.string(), email: z.string() }))
+      .meta({ description: 'Who is mentioned, by the list or by an @address in the text' }),
+    reply_to: id.nullable(),
+    image: z.string().nullable().meta({ description: 'https URL of an attached image' }),
+    isEdited: z.boolean(),
+    isDeleted: z.boolean().meta({ description: 'A deleted comment stays where it has replies, without its content' }),
+    likes: z.array(z.object({ employee_id: id, name: z.string() })),
+    likeCount: z.int(),
+    likedByMe: z.boolean(),
+    seenBy: z.array(z.object({ employee_id: id, name: z.string(), seenAt: moment })),
+    deepLink: z.string().meta({ description: 'Where the frontend shows this comment' }),
+    createdAt: moment,
+    editedAt: moment.nullable(),
+    get replies() {
+      return z.array(Comment).meta({
+        description: `Oldest first, nested as deep as the talk goes; below level ${levelsMax} replies stand beside the one they answer`,
+      });
+    },
+  })
+  .meta({ id: 'Comment' });
