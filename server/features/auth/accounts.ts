@@ -23,18 +23,16 @@ export async function getAccountById(db: Db, accountId: number): Promise<Account
     .executeTakeFirstOrThrow();
 }
 
-/** The account of an address, made now where there is none. Two requests at once make one. */
+/**
+ * The account of an address, made now where there is none, and held until the transaction ends. Two requests at once
+ * make one. It is one statement, so that an account cannot take another address between looking and holding.
+ */
 export async function getOrInsertAccount(db: Db, email: string, now: Date): Promise<Account> {
-  await db
+  return db
     .insertInto('accounts')
     .values({ email, created_at: now, updated_at: now })
-    .onConflict((conflict) => conflict.column('email').doNothing())
-    .execute();
-  return db
-    .selectFrom('accounts')
-    .where('email', '=', email)
-    .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
-    .forUpdate()
+    .onConflict((conflict) => conflict.column('email').doUpdateSet((eb) => ({ email: eb.ref('excluded.email') })))
+    .returning(['account_id', 'email', 'email_verified_at', 'password_hash'])
     .executeTakeFirstOrThrow();
 }
 

@@ -20,7 +20,7 @@ const pixelsMax = 50_000_000;
 const sidePixelsMax = 512;
 const secondsMax = 10;
 
-/** Decoding shares libuv's few threads with file and name look-ups, and each picture may take 200 MB. */
+/** Decoding shares libuv's few threads with file and name look-ups, and each picture may take 250 MB. */
 const turn = createTurnstile(1, 16);
 
 /** A picture as it is kept and served. */
