@@ -1,5 +1,4 @@
 import { TRPCError } from '@trpc/server';
-import { DatabaseError } from 'pg';
 import { ZodError } from 'zod';
 import { fault, FaultError, type Fault, type Issue } from './fault.ts';
 
@@ -89,7 +88,7 @@ export const OVERLOADED = fault(
 );
 
 /** An invalid input, said in one sentence as well. */
-function validationFailed(issues: Issue[]): FaultError {
+export function validationFailed(issues: Issue[]): FaultError {
   const shown = issues
     .slice(0, 3)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));
@@ -112,8 +111,15 @@ const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03)/;
 const brokenConnection =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed/;
 
+/** PostgreSQL's word for what went wrong (none begins with E, as Node's do); the embedded one has a class of its own. */
+function sqlState(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return error instanceof Error && typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
+}
+
 function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof DatabaseError) return passingFailure.test(error.code ?? '');
+  const state = sqlState(error);
+  if (state !== undefined) return passingFailure.test(state);
   if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
   if (!(error instanceof Error)) return false;
   return brokenConnection.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`);
@@ -121,8 +127,8 @@ function isDatabaseAway(error: unknown): boolean {
 
 /** A transaction that lost against another one and may be run again as it was. */
 export function isRetryable(error: unknown): boolean {
-  const cause = error instanceof TRPCError ? error.cause : error;
-  return cause instanceof DatabaseError && (cause.code === '40001' || cause.code === '40P01');
+  const state = sqlState(error instanceof TRPCError ? error.cause : error);
+  return state === '40001' || state === '40P01';
 }
 
 /** Whatever was thrown, as the fault that the caller gets. What is unknown becomes INTERNAL_ERROR without its text. */
