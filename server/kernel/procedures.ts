@@ -75,10 +75,10 @@ const transacts = middleware(async ({ ctx, type, path, getRawInput, next }) => {
 });
 
 /** Whose Idempotency-Keys these are: one caller's never meet another's. */
-function callerName(ctx: Context & { caller?: SignedIn | Member }): string {
-  return ctx.caller
-    ? `account ${ctx.caller.accountId} ${'companyId' in ctx.caller ? ctx.caller.companyId : ''}`
-    : 'anonymous';
+function callerName({ caller, request }: Context & { caller?: SignedIn | Member }): string {
+  if (caller) return `account ${caller.accountId} ${'companyId' in caller ? caller.companyId : ''}`;
+  // An open operation may ask for a proof in the headers: whoever has another one, or none, is somebody else.
+  return `anonymous ${request.bearer ?? ''} ${request.refreshToken ?? ''}`;
 }
 
 const counts = middleware(async ({ ctx, path, next }) => {
