@@ -79,10 +79,11 @@ describe('a search', () => {
   });
 
   test('takes wildcards and quotes for what they are', async () => {
-    await add('Percy Cent', { designation: '100%_\\sure' });
+    await add('Percy Cent', { designation: '100%_\\sure && more --- a-b' });
     for (const q of ['%', '_', '\\', '%%%', 'p%y', 'per_y', "'", '"; drop', 'sur\\e'])
       expect(await namesFor(q)).toEqual([]);
-    for (const q of ['100%', '%_\\', '00%_\\s']) expect(await namesFor(q)).toEqual(['Percy Cent']);
+    for (const q of ['100%', '%_\\', '00%_\\s', '&&', '&', '---', 'a-b', '& --- %_\\ percy'])
+      expect(await namesFor(q)).toEqual(['Percy Cent']);
     expect(await namesFor('\u0301')).toEqual([]);
   });
 

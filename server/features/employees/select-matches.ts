@@ -10,23 +10,28 @@ import { foldForSearch, selectEmployees } from './queries.ts';
 export function selectMatches(db: Db, companyId: number, q: string) {
   const folded = foldForSearch(q);
   const words = [...new Set(folded.split(' '))].filter((word) => word !== '');
+  const beginnings = words.map((word) => ` ${word}`);
   // The longest narrow most.
-  const [first, second, ...others] = words
-    .toSorted((a, b) => b.length - a.length)
-    .map((word) => (Array.from(word).length >= 3 ? `%${escapeLike(word)}%` : `% ${escapeLike(word)}%`));
-  const beginnings = words.map((word) => `% ${escapeLike(word)}%`);
+  const wanted = words
+    .map((word) => (Array.from(word).length >= 3 ? word : ` ${word}`))
+    .toSorted((a, b) => b.length - a.length);
+  const indexed = wanted.filter((part) => indexable.test(part)).slice(0, 2);
+  const [first, second = first] = indexed.map(asPattern);
+  const others = wanted.filter((part) => !indexed.includes(part)).map(asPattern);
 
   return (
     selectEmployees(db, companyId)
       .where('is_deleted', '=', false)
       // The index takes single patterns only; with always two of them the statement stays the same.
-      .where('search_text', 'like', first ?? noMatch)
-      .where('search_text', 'like', second ?? first ?? noMatch)
+      .$if(first !== undefined, (some) =>
+        some.where('search_text', 'like', first!).where('search_text', 'like', second!),
+      )
       .where(sql<boolean>`search_text like all (${others}::text[])`)
+      .where(sql<boolean>`${words.length > 0}`)
       .orderBy(
         sql`case when starts_with(search_text, ' ' || ${folded} || ' ' || email) then 0
           when starts_with(search_text, ' ' || ${folded}) then 1
-          when search_text like all (${beginnings}::text[]) then 2
+          when search_text like all (${beginnings.map(asPattern)}::text[]) then 2
           else 3 end`,
       )
       .orderBy(sql`search_text collate "C"`)
@@ -34,9 +39,7 @@ export function selectMatches(db: Db, companyId: number, q: string) {
   );
 }
 
-/** For a `q` of nothing but accents: an empty text, which no row has. */
-const noMatch = '';
+/** What has three letters in a row or the beginning of a word; for anything else the whole index would be read. */
+const indexable = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]/u;
 
-function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, String.raw`\$&`);
-}
+const asPattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
