@@ -65,6 +65,8 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
   app.addHook('onRequest', async (request, reply) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw MALFORMED_REQUEST({ detail: 'The Host header is missing.' });
+    // A parameter matches the nothing between two slashes as well.
+    if (Object.values(request.params ?? {}).includes('')) throw NOT_FOUND();
     if (!request.is404) return;
     // Before the body is read: there is nobody to read it.
     const allow = methods.ofUnroutable(request);

@@ -2,12 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../kernel/faults.ts';
 
-/** Requests that take longer than this are left to themselves; Fastify still waits for their connections. */
+/** How long open requests are waited for. */
 const patienceMs = 10_000;
+/** How long their answers may then take to be read. */
+const readingMs = 3_000;
 
 /**
  * A shutdown in two steps. While requests are still being answered, newcomers on old and new connections get a 503
- * that tells them when to come again, and each answer closes its connection. Then the server stops listening.
+ * that tells them when to come again, and each answer closes its connection. Then the server stops listening,
+ * and cuts what is still open after a while.
  */
 export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean } {
   let isClosing = false;
@@ -29,6 +32,8 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
     isClosing = true;
     const deadline = performance.now() + patienceMs;
     while (open.size > 0 && performance.now() < deadline) await delay(10);
+    // A caller who does not read, or keeps a stream open, does not hold up the shutdown for ever.
+    setTimeout(() => app.server.closeAllConnections(), readingMs).unref();
   });
   return { isClosing: () => isClosing };
 }

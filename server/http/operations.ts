@@ -33,7 +33,7 @@ export function operationsOf(router: AnyTRPCRouter): Operation[] {
     const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
     const missing = pathParameters.filter((parameter) => !(parameter in (input?.shape ?? {})));
     if (missing.length > 0) throw new Error(`${name} does not take ${missing.join(', ')} of its path`);
-    return [{ name, type, method: method as Method, path, pathParameters, meta, input, output }];
+    return [{ name, type, method, path, pathParameters, meta, input, output }];
   });
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Context, Services } from '../kernel/context.ts';
 import { FaultError } from '../kernel/fault.ts';
-import { NOT_FOUND, toFaultError, VALIDATION_FAILED } from '../kernel/faults.ts';
+import { toFaultError, VALIDATION_FAILED } from '../kernel/faults.ts';
 import { operationsOf, unwrap, type Operation } from './operations.ts';
 import { sendProblem } from './problem.ts';
 import { requestInfo } from './request-info.ts';
@@ -82,7 +82,6 @@ function inputReader({ input, pathParameters, method, meta }: Operation): (reque
 
   return (request) => {
     const params = request.params as Record<string, string>;
-    if (Object.values(params).includes('')) throw NOT_FOUND();
     const values: Record<string, unknown> = {};
     if (method !== 'GET') Object.assign(values, bodyOf(request.body, meta.bodyField));
     const query = request.query as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { RequestInfo } from './context.ts';
-import { RATE_LIMITED } from './faults.ts';
+import { RATE_LIMITED, toFaultError } from './faults.ts';
 
 /** How often something may happen: `points` in `seconds`, for each key. */
 type Rule = { points: number; seconds: number };
@@ -74,7 +74,9 @@ export async function countRequest(
     request.setHeader('RateLimit-Remaining', String(state.remainingPoints));
     request.setHeader('RateLimit-Reset', String(Math.ceil(state.msBeforeNext / 1000)));
   } catch (refusal) {
+    const { retryAfterSeconds } = toFaultError(refusal);
     request.setHeader('RateLimit-Remaining', '0');
+    if (retryAfterSeconds !== undefined) request.setHeader('RateLimit-Reset', String(retryAfterSeconds));
     throw refusal;
   }
 }

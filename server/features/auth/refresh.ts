@@ -18,6 +18,7 @@ export const refresh = open
       description:
         'The refresh token that was sent dies. Sending a dead one again ends the whole session, for one of its two holders stole it; only within 10 seconds of its rotation, when two tabs race, it is answered with the same successor instead.',
       faults: [INVALID_TOKEN, SESSION_ENDED],
+      example: { refresh_token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.eyJzaWQiOjQyfQ.c2lnbmF0dXJl' },
     }),
   )
   .input(z.object({ refresh_token: z.string().min(1).max(4096) }))
