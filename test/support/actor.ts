@@ -46,7 +46,8 @@ export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    // An answer to HEAD has no body, whatever its type.
+    const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 

@@ -1,0 +1,61 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { refusal } from '../support/actor.ts';
+import { startService } from '../support/service.ts';
+import { parseAnswer } from '../support/socket.ts';
+
+const service = await startService();
+const { stranger, url, app, database } = service;
+const admin = await service.registerCompany();
+
+async function ask(socket: Socket, path: string) {
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  return parseAnswer(chunk.toString());
+}
+
+test('a shutdown cuts off a caller who does not read', async () => {
+  const other = await startService();
+  const deaf = connect(Number(new URL(other.url).port), '127.0.0.1');
+  // Together more than the network takes in unread.
+  deaf.write('GET /docs/assets/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
+  await once(deaf, 'data');
+  deaf.pause();
+  await other.stranger.get('/healthz');
+  const closed = once(deaf, 'close');
+  await other.app.close();
+  deaf.resume();
+  await expect(closed).resolves.toBeDefined();
+});
+
+test('a shutdown finishes what has begun, sends newcomers away in good order, and then closes', async () => {
+  const old = connect(Number(new URL(url).port), '127.0.0.1');
+  expect(await ask(old, '/healthz')).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+
+  const held = database.begin();
+  await sql`lock table sessions in access exclusive mode`.execute(held.db);
+  const begun = admin.get('/api/sessions/');
+  // Whoever asks after it on the same server finds it begun.
+  await stranger.get('/healthz');
+
+  const closing = app.close();
+  const onOldConnection = await ask(old, '/employee/me/1/');
+  expect(onOldConnection).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '2' } });
+  expect(JSON.parse(onOldConnection.body)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+  const newcomer = await stranger.post('/login/', { email: 'a@example.com', password: 'x' });
+  expect(refusal(newcomer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(newcomer.headers.get('retry-after')).toBe('2');
+  await expect(stranger.trpc.auth.login.mutate({ email: 'a@example.com', password: 'x' })).rejects.toMatchObject({
+    data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
+  });
+  expect((await stranger.get('/healthz')).status).toBe(200);
+  expect(refusal(await stranger.get('/readyz'))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+
+  await held.rollback();
+  const finished = await begun;
+  expect([finished.status, finished.headers.get('connection')]).toEqual([200, 'close']);
+  await closing;
+  await expect(stranger.get('/healthz')).rejects.toThrow('fetch failed');
+});
