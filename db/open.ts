@@ -104,8 +104,10 @@ function wrap(
   plugins: KyselyPlugin[] = [],
   afterwards?: () => Promise<void>,
 ): Database {
-  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  // A connection that breaks, idle or in use, fails its statement and is replaced at the next use;
+  // without listeners its error would end the process.
   pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
   const dialect = new PostgresDialect({ pool: withNamedStatements(pool) });
   const driver = dialect.createDriver();
   const db = new Kysely<Schema>({ dialect, plugins });
