@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /** A setting that cannot be used: the start stops with this sentence. */
@@ -15,6 +16,13 @@ const words = z.string().transform((value) =>
 const url = (protocol: RegExp) =>
   z.url({ protocol, error: 'must be a URL' }).transform((value) => value.replace(/\/+$/, ''));
 const webUrl = url(/^https?$/);
+
+/** An address or a network in CIDR notation; `true` or a count would let anybody name their own address. */
+function isNetwork(word: string): boolean {
+  const [, address = '', size] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(word) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(size ?? 0) <= (family === 4 ? 32 : 128);
+}
 
 /** Every setting of the service: environment variables, read at the start and nowhere else. */
 const schema = z.object({
@@ -62,6 +70,7 @@ const schema = z.object({
     .describe('Shares rate limits between nodes'),
   CORS_ORIGINS: words.default([]).describe('Origins of browsers that may call, by comma; none by default'),
   TRUST_PROXY: words
+    .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')
     .default([])
     .describe(
       'Addresses or CIDR networks of the proxies in front, by comma; only they are believed about the caller’s address',
@@ -102,7 +111,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 /** Name, description and default of every setting, for the README's table. */
 export function describeSettings(): { name: string; description: string; default: string }[] {
   return Object.entries(schema.shape).map(([name, field]) => {
-    const fallback: unknown = field.safeParse(undefined).data;
-    return { name, description: field.description ?? '', default: fallback === undefined ? '' : String(fallback) };
+    const fallback = field.safeParse(undefined).data;
+    return {
+      name,
+      description: field.description ?? '',
+      default: fallback === undefined ? '' : [fallback].flat().join(','),
+    };
   });
 }

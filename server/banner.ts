@@ -1,0 +1,17 @@
+import type { Running } from './start.ts';
+
+/** What a newcomer needs to know, in a few lines: where everything is, and a first call that works when pasted. */
+export function bannerOf({ url, publicUrl, databaseServer, dataFolder, mailFile, demo }: Running): string {
+  const facts: [name: string, value: string | undefined][] = [
+    ['Public address', publicUrl === url ? undefined : publicUrl],
+    ['API reference', `${url}/docs`],
+    ['Database', databaseServer === undefined ? `embedded, in ${dataFolder}` : `PostgreSQL at ${databaseServer}`],
+    ['Mail', mailFile === undefined ? 'sent through SendGrid' : `written to ${mailFile}`],
+    ['Demo sign-in', demo && `${demo.email}  ${demo.password}`],
+  ];
+  const lines = facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(16)}${value}`]));
+  const firstCall = demo
+    ? ['', '  Try it:', `  curl -s ${url}/login/ -H 'Content-Type: application/json' -d '${JSON.stringify(demo)}'`]
+    : [];
+  return ['', `Work Management Service is ready at ${url}`, '', ...lines, ...firstCall, '', ''].join('\n');
+}

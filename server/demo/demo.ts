@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Services } from '../kernel/context.ts';
+import { readPrivate, replacePrivate } from '../private-file.ts';
+import { seedPeople } from './seed-people.ts';
+import { seedTalk } from './seed-talk.ts';
+import { seedWork } from './seed-work.ts';
+
+/** How to sign in to the demo company. */
+export type DemoSignIn = { email: string; password: string };
+
+/**
+ * Makes the demo company, where there is no company yet, in one transaction. Of several nodes that start at once one
+ * makes it. The password of its admin is made up here; it stands in `file` and nowhere else in the open.
+ */
+export async function seedDemo(services: Services, file: string): Promise<void> {
+  const { database, clock, passwords, settings } = services;
+  const password = randomBytes(9).toString('base64url');
+  const passwordHash = await passwords.hash(password);
+  const now = clock.now();
+  const transaction = database.begin();
+  const { db } = transaction;
+  try {
+    await sql`select pg_advisory_xact_lock(hashtextextended('demo company', 0))`.execute(db);
+    const { rows } = await sql`select from companies where company_id > 0 limit 1`.execute(db);
+    if (rows.length === 0) {
+      const staff = await seedPeople(db, { passwordHash, now });
+      const taskIds = await seedWork(db, staff, now);
+      await seedTalk(db, staff, { taskIds, settings, now });
+      // Before the commit: a company whose password nobody knows would be worse than a password without a company.
+      replacePrivate(file, `${JSON.stringify({ email: staff.adminEmail, password })}\n`);
+    }
+    await transaction.commit();
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+  services.wakeDeliveries();
+}
+
+/** The sign-in that was made up, as long as it works: not after the password was changed or the company has gone. */
+export async function findDemoSignIn(services: Services, file: string): Promise<DemoSignIn | undefined> {
+  const text = readPrivate(file);
+  if (text === undefined) return undefined;
+  const { email, password } = JSON.parse(text) as DemoSignIn;
+  const account = await services.database.db
+    .selectFrom('accounts')
+    .where('email', '=', email)
+    .select('password_hash')
+    .executeTakeFirst();
+  const works = await services.passwords.matches(account?.password_hash ?? null, password);
+  return works ? { email, password } : undefined;
+}

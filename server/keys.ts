@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { generateKeys } from './kernel/tokens.ts';
+import { keepPrivate, readPrivate } from './private-file.ts';
+
+/**
+ * The key set that signs tokens, made at the first start and kept in the data folder, so that sessions outlive a
+ * restart. In production it comes from AUTH_KEYS; this file, run by itself, prints one for that.
+ */
+export async function keepKeys(folder: string): Promise<{ keys: string; file: string }> {
+  const file = join(folder, 'auth-keys.json');
+  return { keys: readPrivate(file) ?? keepPrivate(file, await generateKeys()), file };
+}
+
+if (import.meta.main) process.stdout.write(`${await generateKeys()}\n`);

@@ -1,0 +1,172 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { openEmbedded, openServer, type Database } from '../db/open.ts';
+import { migrate } from '../db/migrate.ts';
+import { createApp, type App } from './app.ts';
+import { CannotStart, toCannotStart } from './cannot-start.ts';
+import type { Config } from './config.ts';
+import { findDemoSignIn, seedDemo, type DemoSignIn } from './demo/demo.ts';
+import type { Clock } from './kernel/context.ts';
+import { createIdentityProvider } from './kernel/identity-provider.ts';
+import { createLimits } from './kernel/limits.ts';
+import { closeRedis, firstContact, openRedis } from './kernel/redis.ts';
+import { createTokens, type Tokens } from './kernel/tokens.ts';
+import { keepKeys } from './keys.ts';
+import type { Logger } from './log.ts';
+import { createFileMailer } from './mail/file-mailer.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { createSendGridMailer } from './mail/sendgrid-mailer.ts';
+
+export type Running = {
+  /** Where it listens, as a program on this machine reaches it. */
+  url: string;
+  publicUrl: string;
+  /** The database server, without its password; undefined for the embedded database. */
+  databaseServer: string | undefined;
+  dataFolder: string;
+  /** Undefined where mail is really sent. */
+  mailFile: string | undefined;
+  demo: DemoSignIn | undefined;
+  /** Takes nothing new, finishes what has begun, and lets go of everything. */
+  stop(): Promise<void>;
+};
+
+const clock: Clock = { now: () => new Date() };
+
+/** Brings the service up by its settings. What stands in the way is thrown as a {@link CannotStart}. */
+export async function start(config: Config, logger: Logger): Promise<Running> {
+  const dataFolder = resolve(config.DATA_DIR);
+  let database: Database | undefined;
+  try {
+    const tokens = await loadTokens(config, dataFolder);
+    database = await openDatabase(config, dataFolder);
+    await migrate(database.db);
+    return await startOn(database, { tokens, dataFolder, config, logger });
+  } catch (error) {
+    await database?.close().catch(() => {});
+    throw toCannotStart(error, config);
+  }
+}
+
+async function openDatabase({ DATABASE_URL: url }: Config, dataFolder: string): Promise<Database> {
+  if (url === undefined) return openEmbedded({ folder: dataFolder });
+  const database = openServer(url);
+  await database.ping().catch((error: unknown) => {
+    throw new CannotStart(
+      `The database at ${nameOf(url)} does not answer (${reasonOf(error)}): ` +
+        'check DATABASE_URL, and that the server runs and lets this user in.',
+    );
+  });
+  return database;
+}
+
+async function startOn(
+  database: Database,
+  { tokens, dataFolder, config, logger }: { tokens: Tokens; dataFolder: string; config: Config; logger: Logger },
+): Promise<Running> {
+  const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, logger);
+  if (redis) await firstContact(redis);
+
+  const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
+  const url = `http://${reachable(config.HOST)}:${port}`;
+  const publicUrl = config.PUBLIC_URL ?? url;
+  const mailFile = config.SENDGRID_API_KEY === undefined ? join(dataFolder, 'mail.jsonl') : undefined;
+  const app = await createApp({
+    database,
+    clock,
+    logger,
+    tokens,
+    mailer: createMailer(config, mailFile, logger),
+    limits: createLimits({ requestsPerMinute: config.RATE_LIMIT_PER_MINUTE, ...(redis ? { redis } : {}) }),
+    identityProviders: {
+      google: createIdentityProvider(
+        { issuer: config.GOOGLE_ISSUER, audiences: config.GOOGLE_CLIENT_IDS, jwksUrl: config.GOOGLE_JWKS_URL },
+        clock,
+      ),
+      apple: createIdentityProvider(
+        { issuer: config.APPLE_ISSUER, audiences: config.APPLE_CLIENT_IDS, jwksUrl: config.APPLE_JWKS_URL },
+        clock,
+      ),
+    },
+    settings: {
+      publicUrl,
+      appUrl: config.APP_URL ?? publicUrl,
+      requireTokenPair: config.AUTH_REQUIRE_TOKEN_PAIR,
+      corsOrigins: config.CORS_ORIGINS,
+      trustProxy: config.TRUST_PROXY,
+    },
+  });
+
+  const demo = await prepareDemo(app, config, dataFolder);
+  await app.server.listen({ port, host: config.HOST });
+  app.worker.start();
+  app.sweep.start();
+  return {
+    url,
+    publicUrl,
+    databaseServer: config.DATABASE_URL === undefined ? undefined : nameOf(config.DATABASE_URL),
+    dataFolder,
+    mailFile,
+    demo,
+    async stop() {
+      await app.close();
+      if (redis) await closeRedis(redis);
+      await database.close();
+    },
+  };
+}
+
+async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: string): Promise<Tokens> {
+  if (given !== undefined)
+    return createTokens(given).catch((error: unknown) => {
+      const told = error instanceof Error && error.message.startsWith('AUTH_KEYS') ? error.message : undefined;
+      throw new CannotStart(
+        `Bad setting: ${told ?? 'AUTH_KEYS holds a key that is no Ed25519 private key (make one with `npm run keys`)'}.`,
+      );
+    });
+  const { keys, file } = await keepKeys(dataFolder);
+  return createTokens(keys).catch(() => {
+    throw new CannotStart(
+      `The keys in ${file} cannot be used: restore that file, or delete it and everybody signs in again.`,
+    );
+  });
+}
+
+function createMailer(config: Config, mailFile: string | undefined, logger: Logger): Mailer {
+  if (mailFile === undefined) return createSendGridMailer({ apiKey: config.SENDGRID_API_KEY!, from: config.MAIL_FROM });
+  mkdirSync(resolve(config.DATA_DIR), { recursive: true, mode: 0o700 });
+  return createFileMailer(mailFile, clock, logger);
+}
+
+async function prepareDemo({ services }: App, config: Config, dataFolder: string): Promise<DemoSignIn | undefined> {
+  const file = join(dataFolder, 'demo-sign-in.json');
+  if (config.SEED_DEMO ?? config.NODE_ENV !== 'production') await seedDemo(services, file);
+  return findDemoSignIn(services, file);
+}
+
+/** The service must know its own address before it listens, for the links that it writes. */
+async function findFreePort(host: string): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((done, failed) => probe.once('error', failed).listen(0, host, done));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((closed) => probe.close(closed));
+  return port;
+}
+
+/** An address to call, for one to listen on. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** A database URL without user and password. */
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return message === '' || message === undefined ? (code ?? 'no reason given') : message;
+}

@@ -1,0 +1,157 @@
+import { readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createCaller, type Caller } from '../support/actor.ts';
+import {
+  endAllProcesses,
+  makeHome,
+  runToEnd,
+  startProcess,
+  type Home,
+  type ServiceProcess,
+} from '../support/process.ts';
+
+/* One home through several lives, in the order of the tests: each picks up what the one before left. */
+
+let home: Home;
+let service: ServiceProcess;
+beforeAll(async () => {
+  home = await makeHome();
+  service = await startProcess(home.environment);
+});
+afterAll(async () => {
+  await endAllProcesses();
+  await home.remove();
+});
+
+type Demo = { email: string; password: string };
+const demoSignIn = (): Demo => JSON.parse(readFileSync(join(home.folder, 'demo-sign-in.json'), 'utf8')) as Demo;
+
+async function signInToDemo(): Promise<Caller & { companyId: number }> {
+  const { status, body } = await createCaller(service.url).post('/login/', demoSignIn());
+  expect(status).toBe(200);
+  return { ...createCaller(service.url, body), companyId: body.company.company_id };
+}
+
+/** A request of which the server has the beginning and waits for the rest. */
+async function beginLogin(): Promise<{ finish(): Promise<string> }> {
+  const { hostname, port } = new URL(service.url);
+  const body = JSON.stringify(demoSignIn());
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => void (answer += String(chunk)));
+  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(answer)));
+  socket.write(
+    `POST /login/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body.slice(0, 10)}`,
+  );
+  // Answered in order: once this is answered, the beginning of the other has been read.
+  await createCaller(service.url).get('/healthz');
+  return {
+    finish() {
+      socket.write(body.slice(10));
+      return closed;
+    },
+  };
+}
+
+describe('a first start', () => {
+  test('says in its banner where things are, with a call that works when pasted', async () => {
+    const banner = service.stdout();
+    expect(banner).toContain(`${service.url}/docs`);
+    expect(banner).toContain(join(home.folder, 'mail.jsonl'));
+    const call = banner.split('\n').find((line) => line.trim().startsWith('curl'));
+    const { code, stdout } = await runToEnd({}, ['sh', '-c', call ?? 'false']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      token_type: 'Bearer',
+      employee: { email: demoSignIn().email, isAdmin: true },
+    });
+  });
+
+  test('keeps keys and demo password for its own user only, and the password out of the log', () => {
+    for (const name of ['auth-keys.json', 'demo-sign-in.json'])
+      expect(statSync(join(home.folder, name)).mode & 0o777).toBe(0o600);
+    const log = service
+      .stdout()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
+    expect(log.length).toBeGreaterThan(0);
+    for (const line of log) expect(() => JSON.parse(line)).not.toThrow();
+    expect(log.join('\n')).not.toContain(demoSignIn().password);
+  });
+
+  test('leaves a second process on its port or its folder to be refused in one sentence, and serves on', async () => {
+    const { port } = new URL(service.url);
+    const second = await runToEnd({ ...home.environment, PORT: port });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(
+      home.databaseUrl === undefined
+        ? /^The data folder .* is in use by process \d+\. .*\n$/
+        : /^127\.0\.0\.1:\d+ is in use: .*\n$/,
+    );
+    await signInToDemo();
+  });
+});
+
+describe('a stop by SIGTERM', () => {
+  test('lets a request that has begun have its answer, and exits with 0', async () => {
+    const login = await beginLogin();
+    service.signal('SIGTERM');
+    await vi.waitUntil(() => service.stdout().includes('stopping'));
+    expect(await login.finish()).toMatch(/^HTTP\/1\.1 200 [^]*"access_token"/);
+    expect(await service.ended).toBe(0);
+    expect(service.stdout()).toContain('"stopped"');
+    await expect(fetch(service.url)).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('a further start', () => {
+  test('keeps the keys, so a session of before goes on, and shows the demo sign-in again', async () => {
+    const keys = readFileSync(join(home.folder, 'auth-keys.json'), 'utf8');
+    service = await startProcess(home.environment);
+    expect(readFileSync(join(home.folder, 'auth-keys.json'), 'utf8')).toBe(keys);
+    expect(service.stdout()).toContain(demoSignIn().password);
+    const admin = await signInToDemo();
+    const projects = await admin.get(`/api/projects/company/${admin.companyId}/`);
+    expect(projects.body.total).toBe(3);
+  });
+});
+
+describe('a process killed in the middle of 200 writes', () => {
+  test('loses none that it acknowledged, and its next start works', async () => {
+    const admin = await signInToDemo();
+    const acknowledged: number[] = [];
+    let next = 0;
+    const write = async (): Promise<void> => {
+      while (next < 200) {
+        next += 1;
+        const { status, body } = await admin.post('/api/projects/', { name: `Project ${next}` });
+        if (status === 200) acknowledged.push(body._id);
+        if (acknowledged.length === 80) service.signal('SIGKILL');
+      }
+    };
+    await Promise.allSettled(Array.from({ length: 8 }, write));
+    expect(await service.ended).toBe('SIGKILL');
+    expect(acknowledged.length).toBeGreaterThanOrEqual(80);
+    expect(acknowledged.length).toBeLessThan(200);
+
+    service = await startProcess(home.environment);
+    const again = await signInToDemo();
+    const answers = await Promise.all(acknowledged.map((id) => again.get(`/api/projects/${id}/`)));
+    expect(answers.map(({ status, body }) => (status === 200 ? (body._id as number) : status))).toEqual(acknowledged);
+  });
+});
+
+describe('a process under npm', () => {
+  test('is told of a SIGTERM to npm, ends with it and leaves no orphan', async () => {
+    service.signal('SIGTERM');
+    await service.ended;
+    service = await startProcess(home.environment, ['npm', 'start']);
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(service.stdout()).toContain('"stopped"');
+    await expect(fetch(service.url)).rejects.toThrow('fetch failed');
+  });
+});
