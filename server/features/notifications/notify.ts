@@ -29,7 +29,8 @@ export const streamOf = (recipientId: number): string => `recipient ${recipientI
 
 /**
  * Makes notifications, counts them as unread and tells their recipients' streams, in the caller's transaction.
- * One that was made before for the same cause is left alone, so a delivery may run twice. Answers who was told now.
+ * One that was made before for the same cause is left alone, so a delivery may run twice. Answers for whom it is news:
+ * whoever was told now, and whoever wants to be told of such things by other means only.
  */
 export async function notify(
   db: Db,
@@ -38,8 +39,13 @@ export async function notify(
   now: Date,
 ): Promise<number[]> {
   const told: number[] = [];
+  const unwanted = await findUnwanted(db, companyId, notifications);
   // By recipient, so that two transactions take the rows of their counters in the same order.
   for (const one of notifications.toSorted((a, b) => a.recipientId - b.recipientId)) {
+    if (unwanted.has(keyOf(one.recipientId, one.category))) {
+      told.push(one.recipientId);
+      continue;
+    }
     const made = await db
       .insertInto('notifications')
       .values({
@@ -74,6 +80,23 @@ export async function notify(
     told.push(one.recipientId);
   }
   return told;
+}
+
+const keyOf = (employeeId: number, category: string): string => `${employeeId} ${category}`;
+
+/** Who does not want notifications of such a category in the app: by a word of their own, else of their company. */
+async function findUnwanted(db: Db, companyId: number, notifications: NewNotification[]): Promise<Set<string>> {
+  const { rows } = await sql<{ employee_id: number; category: string }>`
+    select w.employee_id, w.category
+    from unnest(
+      ${notifications.map((one) => one.recipientId)}::bigint[],
+      ${notifications.map((one) => one.category)}::text[]
+    ) as w (employee_id, category)
+    left join notification_preferences p
+      on p.company_id = ${companyId} and p.employee_id = w.employee_id and p.category = w.category
+    left join notification_setups s on s.company_id = ${companyId} and s.category = w.category
+    where not coalesce(p.in_app, s.in_app, true)`.execute(db);
+  return new Set(rows.map((row) => keyOf(row.employee_id, row.category)));
 }
 
 async function countUnread(db: Db, companyId: number, employeeId: number): Promise<number> {

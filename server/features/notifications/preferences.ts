@@ -1,0 +1,32 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { categories } from './notify.ts';
+import type { Recipient } from './queries.ts';
+
+const Ways = z.object({
+  inApp: z.boolean().meta({ description: 'Shown in the list of notifications' }),
+  email: z.boolean().meta({ description: 'Sent by mail as well, where there is a mail for it' }),
+});
+
+/** How a person wants to be told, for each category; what they have not set is as their company is set up. */
+export const Preferences = z
+  .object({ task: Ways, project: Ways, need_attention: Ways, message: Ways, notice: Ways })
+  .meta({ id: 'NotificationPreferences' });
+
+type Preference = { category: string; in_app: boolean; email: boolean };
+
+export async function listPreferences(
+  db: Db,
+  { companyId, employeeId }: Recipient,
+): Promise<z.input<typeof Preferences>> {
+  const { rows } = await sql<Preference>`
+    select s.category, coalesce(p.in_app, s.in_app) as in_app, coalesce(p.email, s.email) as email
+    from notification_setups s
+    left join notification_preferences p
+      on p.company_id = s.company_id and p.category = s.category and p.employee_id = ${employeeId}
+    where s.company_id = ${companyId}`.execute(db);
+  const ways = new Map(rows.map((row) => [row.category, { inApp: row.in_app, email: row.email }]));
+  const entries = categories.map((category) => [category, ways.get(category) ?? { inApp: true, email: false }]);
+  return Object.fromEntries(entries) as z.input<typeof Preferences>;
+}

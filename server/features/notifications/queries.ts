@@ -1,0 +1,136 @@
+import { sql } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import type { Member } from '../../kernel/context.ts';
+import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
+import { publish } from '../../kernel/publish.ts';
+import { findEmployee } from '../employees/queries.ts';
+import { streamOf } from './notify.ts';
+import type { Notification } from './schemas.ts';
+
+/** Whose notifications these are: a person of one company. */
+export type Recipient = { companyId: number; employeeId: number };
+
+/** Notifications are one's own only: a colleague's are refused, a stranger's are not there. */
+export async function requireSelf(db: Db, caller: Member, employeeId: number): Promise<Recipient> {
+  if (employeeId === caller.employeeId) return { companyId: caller.companyId, employeeId };
+  const colleague = await findEmployee(db, caller.companyId, employeeId);
+  throw colleague ? FORBIDDEN({ detail: 'Notifications are read and changed by their recipient only.' }) : NOT_FOUND();
+}
+
+/** The notifications of one person, for further conditions; list, total and badge are all made of it. */
+export function ownNotifications(db: Db, { companyId, employeeId }: Recipient) {
+  return db
+    .selectFrom('notifications as n')
+    .where('n.company_id', '=', companyId)
+    .where('n.recipient_id', '=', employeeId);
+}
+
+type OwnNotifications = ReturnType<typeof ownNotifications>;
+
+/** Adds the columns of a Notification. */
+export function withRecord(query: OwnNotifications) {
+  return query
+    .leftJoin('employees as a', (join) =>
+      join.onRef('a.company_id', '=', 'n.company_id').onRef('a.employee_id', '=', 'n.actor_id'),
+    )
+    .select([
+      'n.notification_id',
+      'n.recipient_id',
+      'n.app_type',
+      'n.category',
+      'n.priority',
+      'n.title',
+      'n.message',
+      'n.link',
+    ])
+    .select([
+      'n.actor_id',
+      'a.name as actor_name',
+      'n.task_id',
+      'n.comment_id',
+      'n.project_id',
+      'n.is_mention',
+      'n.is_read',
+    ])
+    .select(['n.is_starred', 'n.is_later', 'n.is_archived', 'n.created_at']);
+}
+
+type NotificationRow = Awaited<ReturnType<ReturnType<typeof withRecord>['executeTakeFirstOrThrow']>>;
+type Record = z.input<typeof Notification>;
+
+export function toNotification(row: NotificationRow): Record {
+  return {
+    _id: row.notification_id,
+    recipient_id: row.recipient_id,
+    app_type: row.app_type as Record['app_type'],
+    category: row.category as Record['category'],
+    priorty: row.priority as Record['priorty'],
+    title: row.title,
+    message: row.message,
+    link: row.link,
+    actor: row.actor_id === null ? null : { _id: row.actor_id, name: row.actor_name! },
+    taskId: row.task_id,
+    commentId: row.comment_id,
+    projectId: row.project_id,
+    isMention: row.is_mention,
+    read: row.is_read,
+    starred: row.is_starred,
+    later: row.is_later,
+    isArchive: row.is_archived,
+    createdAt: row.created_at,
+  };
+}
+
+/** More than this are not named one by one: whoever listens reads the list again. */
+const idsMax = 1_000;
+
+export type Counts = { unread: number; total: number };
+
+/** What is kept for the badge: as long as it is held, nobody else changes this person's notifications. */
+export async function lockCounts(db: Db, { companyId, employeeId }: Recipient): Promise<Counts> {
+  const counts = await db
+    .selectFrom('notification_counts')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .select(['unread', 'total'])
+    .forUpdate()
+    .executeTakeFirst();
+  return counts ?? { unread: 0, total: 0 };
+}
+
+export async function findCounts(db: Db, { companyId, employeeId }: Recipient): Promise<Counts> {
+  const counts = await db
+    .selectFrom('notification_counts')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .select(['unread', 'total'])
+    .executeTakeFirst();
+  return counts ?? { unread: 0, total: 0 };
+}
+
+/** Records that some went or were read (or unread again), and tells the person's stream. Needs {@link lockCounts} before. */
+export async function changeCounts(
+  db: Db,
+  recipient: Recipient,
+  change: {
+    unread: number;
+    total: number;
+    type: 'notification.read' | 'notification.deleted';
+    ids: number[];
+    now: Date;
+  },
+): Promise<void> {
+  const { companyId, employeeId } = recipient;
+  const { rows } = await sql<Counts>`
+    update notification_counts set unread = unread + ${change.unread}, total = total + ${change.total}
+    where company_id = ${companyId} and employee_id = ${employeeId}
+    returning unread, total`.execute(db);
+  await publish(db, {
+    companyId,
+    stream: streamOf(employeeId),
+    type: change.type,
+    payload: { notification_ids: change.ids.length > idsMax ? null : change.ids, unread: rows[0]?.unread ?? 0 },
+    at: change.now,
+  });
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { FORBIDDEN } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { changeCounts, lockCounts, requireSelf } from './queries.ts';
+
+export const readAllNotifications = member
+  .meta(
+    rest('POST /mark_notifications_as_read/{user_id}/', {
+      section: 'Notifications',
+      summary: "Mark all of one's own notifications as read",
+      description: '`updated` is how many were unread.',
+      faults: [FORBIDDEN],
+    }),
+  )
+  .input(z.object({ user_id: id }))
+  .output(z.object({ updated: z.int() }))
+  .mutation(async ({ ctx, input }) => {
+    const recipient = await requireSelf(ctx.db, ctx.caller, input.user_id);
+    await lockCounts(ctx.db, recipient);
+    const read = await ctx.db
+      .updateTable('notifications')
+      .set({ is_read: true })
+      .where('company_id', '=', recipient.companyId)
+      .where('recipient_id', '=', recipient.employeeId)
+      .where('is_read', '=', false)
+      .returning('notification_id')
+      .execute();
+    if (read.length > 0) {
+      const ids = read.map((one) => one.notification_id);
+      const now = ctx.services.clock.now();
+      await changeCounts(ctx.db, recipient, { unread: -read.length, total: 0, type: 'notification.read', ids, now });
+    }
+    return { updated: read.length };
+  });

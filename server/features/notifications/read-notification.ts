@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { changeNotification } from './change-notification.ts';
+import { Notification } from './schemas.ts';
+
+export const readNotification = member
+  .meta(
+    rest('PATCH /api/notifications/read/{notification_id}/', {
+      section: 'Notifications',
+      summary: "Mark one of one's own notifications as read",
+      description: 'Marking a read one changes nothing.',
+    }),
+  )
+  .input(z.object({ notification_id: id }))
+  .output(Notification)
+  .mutation(({ ctx, input }) => changeNotification(ctx, input.notification_id, { is_read: true }));

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { invalid } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { changeNotification } from './change-notification.ts';
+import { Notification } from './schemas.ts';
+
+export const updateNotification = member
+  .meta(
+    rest('PATCH /api/notifications/{notification_id}/', {
+      section: 'Additions',
+      summary: "Archive, keep for later, star or mark one of one's own notifications",
+      description: 'Any of the four flags; at least one.',
+      example: { isArchive: true, starred: false },
+    }),
+  )
+  .input(
+    z.object({
+      notification_id: id,
+      isArchive: z.boolean().optional(),
+      later: z.boolean().optional(),
+      starred: z.boolean().optional(),
+      read: z.boolean().optional(),
+    }),
+  )
+  .output(Notification)
+  .mutation(({ ctx, input }) => {
+    const { notification_id: notificationId, isArchive, later, starred, read } = input;
+    const given = { is_archived: isArchive, is_later: later, is_starred: starred, is_read: read };
+    const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    if (Object.keys(flags).length === 0) throw invalid([], 'must have at least one of isArchive, later, starred, read');
+    return changeNotification(ctx, notificationId, flags);
+  });
