@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';

@@ -5,7 +5,7 @@ import { PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
 const charactersMin = 8;
 
 /** The most common passwords, from leaks. */
-const common = new Set(dictionary['passwords-common'].map((word) => String(word).toLowerCase()));
+const common = new Set(dictionary['passwords-common'].map((word) => word.toLowerCase()));
 
 /** The two fields of a new password, the same wherever one is set. Long ones are welcome; hashing a megabyte is not. */
 export const newPasswordFields = {
@@ -24,7 +24,7 @@ export function checkNewPassword(fields: { new_password: string; confirm_passwor
       issues: [{ path: ['confirm_password'], message: 'must equal new_password', code: 'mismatch' }],
     });
   }
-  if ([...password].length < charactersMin || common.has(password.toLowerCase())) {
+  if (Array.from(password).length < charactersMin || common.has(password.toLowerCase())) {
     const message = `must have at least ${charactersMin} characters and not be a common password`;
     throw PASSWORD_TOO_WEAK({ issues: [{ path: ['new_password'], message, code: 'too_weak' }] });
   }
