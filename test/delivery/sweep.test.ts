@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import type { Actor } from '../support/actor.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService();
+const { database, clock, app } = service;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+let admin: Actor;
+beforeAll(async () => {
+  admin = await service.registerCompany();
+  await app.sweep.run();
+});
+
+/** A moment that long before now, as the service's clock says. */
+const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
+
+async function insertCode(email: string, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into one_time_codes (email, purpose, code_hash, created_at, expires_at)
+    values (${email}, 'login', 'hash', ${expiresAt}, ${expiresAt})`.execute(database.db);
+}
+
+async function insertToken(hash: string, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into one_time_tokens (token_hash, purpose, account_id, created_at, expires_at)
+    select ${hash}, 'password_reset', account_id, ${expiresAt}, ${expiresAt} from accounts limit 1`.execute(
+    database.db,
+  );
+}
+
+async function insertAnswer(key: string, createdAt: Date): Promise<void> {
+  await sql`
+    insert into idempotent_answers (key_hash, operation, input_hash, sealed_answer, created_at)
+    values (${key}, 'some.operation', 'hash', ''::bytea, ${createdAt})`.execute(database.db);
+}
+
+async function insertEvents(sequences: number[], at: Date): Promise<void> {
+  const { companyId } = admin;
+  await sql`
+    insert into event_streams (company_id, stream, last_sequence) values (${companyId}, 'task 1', 10000)
+    on conflict do nothing`.execute(database.db);
+  await sql`
+    insert into events (company_id, stream, sequence, type, payload, at)
+    select ${companyId}, 'task 1', unnest(${sequences}::bigint[]), 'comment.created', '{}', ${at}`.execute(database.db);
+}
+
+async function insertSession(userAgent: string, moments: { expiresAt: Date; endedAt: Date | null }): Promise<void> {
+  const { expiresAt, endedAt } = moments;
+  await sql`
+    insert into sessions (account_id, method, rotated_at, expires_at, user_agent, created_at, last_used_at, ended_at)
+    select account_id, 'password', ${expiresAt}, ${expiresAt}, ${userAgent}, ${expiresAt}, ${expiresAt}, ${endedAt}
+    from accounts limit 1`.execute(database.db);
+}
+
+async function list(column: string, table: string): Promise<unknown[]> {
+  const { rows } = await sql<{ value: unknown }>`
+    select ${sql.ref(column)} as value from ${sql.table(table)}
+    where ${table === 'events' ? sql`company_id = ${admin.companyId} and stream = 'task 1'` : sql`true`}
+    order by 1`.execute(database.db);
+  return rows.map((row) => row.value);
+}
+
+test('a sweep takes what has served its time, and nothing that has not', async () => {
+  await insertCode('expired@example.com', ago(1));
+  await insertCode('alive@example.com', ago(-1_000));
+  await insertToken('expired', ago(1));
+  await insertToken('alive', ago(-1_000));
+  await insertAnswer('a day old', ago(24 * hourMs));
+  await insertAnswer('younger', ago(24 * hourMs - 60_000));
+  await insertEvents([1, 2], ago(7 * dayMs));
+  await insertEvents([3], ago(7 * dayMs - 60_000));
+  await insertSession('ended 30 days ago', { expiresAt: ago(-dayMs), endedAt: ago(30 * dayMs) });
+  await insertSession('expired 30 days ago', { expiresAt: ago(30 * dayMs), endedAt: null });
+  await insertSession('ended lately', { expiresAt: ago(-dayMs), endedAt: ago(29 * dayMs) });
+  await insertSession('expired lately', { expiresAt: ago(29 * dayMs), endedAt: null });
+
+  expect(await app.sweep.run()).toEqual({
+    one_time_codes: 1,
+    one_time_tokens: 1,
+    idempotent_answers: 1,
+    events: 2,
+    sessions: 2,
+  });
+  expect(await list('email', 'one_time_codes')).toContain('alive@example.com');
+  expect(await list('token_hash', 'one_time_tokens')).toEqual(['alive']);
+  expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
+  expect(await list('sequence', 'events')).toEqual([3]);
+  expect(await list('user_agent', 'sessions')).toEqual(expect.arrayContaining(['ended lately', 'expired lately']));
+  expect((await admin.get('/api/sessions/')).status).toBe(200);
+});
+
+test('a sweep goes on until all is gone, however much there is, and several at once get on with each other', async () => {
+  await insertEvents(
+    Array.from({ length: 1_300 }, (_, index) => 100 + index),
+    ago(8 * dayMs),
+  );
+  const sweeps = await Promise.all([app.sweep.run(), app.sweep.run()]);
+  expect(sweeps[0]!['events']! + sweeps[1]!['events']!).toBe(1_300);
+  expect(await list('sequence', 'events')).toEqual([3]);
+});
+
+test('time makes what is alive today a thing to sweep', async () => {
+  clock.advance({ days: 8 });
+  expect(await app.sweep.run()).toMatchObject({
+    one_time_tokens: 1,
+    idempotent_answers: 1,
+    events: expect.any(Number),
+  });
+  expect(await list('sequence', 'events')).toEqual([]);
+});
+
+test('a sweep that was started ends at once when it is told to', async () => {
+  app.sweep.start();
+  await app.sweep.stop();
+  expect((await admin.get('/healthz')).status).toBe(200);
+});
