@@ -62,12 +62,6 @@ const unserved = [
   'POST /api/like-chat/{employee_id}/{comment_id}/',
   'POST /api/dislike-chat/{employee_id}/{comment_id}/',
   'GET /task-statistics/{company_id}/',
-  'GET /notifications/recipient/{recipient_id}/',
-  'PATCH /api/notifications/read/{notification_id}/',
-  'POST /mark_notifications_as_read/{user_id}/',
-  'DELETE /notifications/delete/',
-  'DELETE /notifications/{user_id}/clear/',
-  'GET /notifications/unread-count/{user_id}/',
 ];
 
 type Documented = {

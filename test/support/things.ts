@@ -1,0 +1,56 @@
+import type { Actor, Answer } from './actor.ts';
+import { password, type Service } from './service.ts';
+import { startWork } from './work.ts';
+
+/** One of each thing that an identifier can name, in the company of one admin; `self` is the admin. */
+export type Things = Record<
+  'company' | 'self' | 'employee' | 'project' | 'task' | 'taskLog' | 'comment' | 'session' | 'apiKey' | 'notification',
+  number
+>;
+
+let made = 0;
+
+/** Makes them all through the operations that people use. */
+export async function makeThings(service: Service, admin: Actor, colleague: Actor): Promise<Things> {
+  made += 1;
+  const { companyId, employeeId } = admin;
+  const idOf = ({ status, body }: Answer): number => {
+    if (status !== 200) throw new Error(`a thing could not be made: ${JSON.stringify(body)}`);
+    return body._id;
+  };
+  const employee = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
+  const { projectId, taskId } = await startWork(admin);
+  const log = { task_id: taskId, employee_id: employeeId, description: 'Gears' };
+  const times = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T08:30:00Z' };
+  const comment = { taskId, sender: colleague.employeeId, message: 'Done?' };
+  const things = {
+    company: companyId,
+    self: employeeId,
+    project: projectId,
+    task: taskId,
+    employee: idOf(await admin.post('/employee/add/', employee)),
+    taskLog: idOf(await admin.post('/tasklog/create/', { ...log, ...times })),
+    apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
+    // The task's owner hears of it.
+    comment: idOf(await colleague.post('/api/task-chats/', comment)),
+    session: await openSession(service, admin),
+  };
+  await service.drain();
+  const { notification_id: notification } = await service.database.db
+    .selectFrom('notifications')
+    .where('company_id', '=', companyId)
+    .where('recipient_id', '=', employeeId)
+    .where('comment_id', '=', things.comment)
+    .select('notification_id')
+    .executeTakeFirstOrThrow();
+  return { ...things, notification };
+}
+
+/** A further session of the same person, as from another device. */
+async function openSession({ stranger, as }: Service, { email, companyId }: Actor): Promise<number> {
+  const { body } = await stranger.post('/login/', { email, password, company_id: companyId });
+  const { sessions } = (await as(body).get('/api/sessions/')).body as {
+    sessions: { _id: number; isCurrent: boolean }[];
+  };
+  return sessions.find(({ isCurrent }) => isCurrent)!._id;
+}
