@@ -151,6 +151,16 @@ describe('reading', () => {
     expect((await read(ada, task)).body.comments[0].seenBy).toMatchObject([{ employee_id: grace.employeeId }]);
   });
 
+  test('marks once, however many read at once', async () => {
+    const task = await insertTask(service, ada);
+    await written(grace, { taskId: task });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => read(ada, task)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    await service.drain();
+    expect((await read(grace, task)).body.comments[0].seenBy).toHaveLength(1);
+    expect(service.log()).not.toContain('background work failed');
+  });
+
   test('does not mark what was written after it', async () => {
     const task = await insertTask(service, ada);
     await written(grace, { taskId: task, message: 'before' });

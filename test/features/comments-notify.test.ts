@@ -136,6 +136,7 @@ describe('a comment', () => {
 
   test('tells nobody once it is deleted, or its task is', async () => {
     const taskId = await insertTask(service, ada, { collaborators: [alan] });
+    const before = mentionsTo(alan).length;
     const doomed = await write(grace, taskId, `@${alan.email}`);
     await database.db
       .updateTable('comments')
@@ -143,8 +144,8 @@ describe('a comment', () => {
       .where('company_id', '=', ada.companyId)
       .where('comment_id', '=', doomed)
       .execute();
+    await service.drain();
     const orphaned = await write(grace, taskId, `@${alan.email}`);
-    const before = mentionsTo(alan).length;
     await database.db
       .updateTable('tasks')
       .set({ deleted_at: service.clock.now() })

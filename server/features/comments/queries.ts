@@ -62,7 +62,7 @@ export async function insertComment(db: Db, comment: NewComment): Promise<number
   return commentId;
 }
 
-/** Records that an employee has seen comments of others; what they saw before keeps its time. */
+/** Records that an employee has seen comments; those that they saw before keep their time. */
 export async function insertViews(
   db: Db,
   companyId: number,
@@ -71,7 +71,7 @@ export async function insertViews(
   await sql`
     insert into comment_views (company_id, comment_id, employee_id, seen_at)
     select company_id, comment_id, ${viewerId}, ${now} from comments
-    where company_id = ${companyId} and comment_id = any(${commentIds}::bigint[]) and sender_id <> ${viewerId}
+    where company_id = ${companyId} and comment_id = any(${commentIds}::bigint[])
     for key share
     on conflict do nothing`.execute(db);
 }
