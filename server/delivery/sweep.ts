@@ -17,7 +17,7 @@ export type Sweep = {
 
 const dayMs = 24 * 3600 * 1000;
 /** How long a subscriber may have been away and still get exactly what it missed. */
-export const eventLifetimeMs = 7 * dayMs;
+const eventLifetimeMs = 7 * dayMs;
 /** Ended sessions are kept a while for whoever looks into what happened. */
 const sessionAfterlifeMs = 30 * dayMs;
 

@@ -98,7 +98,7 @@ test('a sweep goes on until all is gone, however much there is, and several at o
     ago(8 * dayMs),
   );
   const sweeps = await Promise.all([app.sweep.run(), app.sweep.run()]);
-  expect(sweeps[0]!['events']! + sweeps[1]!['events']!).toBe(1_300);
+  expect(sweeps[0]['events']! + sweeps[1]['events']!).toBe(1_300);
   expect(await list('sequence', 'events')).toEqual([3]);
 });
 

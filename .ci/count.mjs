@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+
+/*
+ * Reads what vitest wrote of several runs of the same suite and prints the sum, alone on the last line. Fails where a
+ * test failed, a run is missing or empty, or a test ran in none of the runs: what is skipped everywhere proves nothing.
+ */
+
+/** @type {Map<string, string[]>} test to its outcomes */
+const outcomes = new Map();
+const problems = [];
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+for (const file of process.argv.slice(2)) {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    problems.push(`${file} was not written: that run ended before its time`);
+    counts.failed += 1;
+    continue;
+  }
+  if (report.numPassedTests === 0) problems.push(`no test passed in ${file}`);
+  for (const { name, status, assertionResults } of report.testResults) {
+    if (status === 'failed' && !assertionResults.some((one) => one.status === 'failed')) {
+      problems.push(`${name} failed as a whole`);
+      counts.failed += 1;
+    }
+    for (const { fullName, status: outcome } of assertionResults) {
+      counts[outcome === 'passed' || outcome === 'failed' ? outcome : 'skipped'] += 1;
+      if (outcome === 'failed') problems.push(`failed: ${fullName}`);
+      const test = `${name} ${fullName}`;
+      outcomes.set(test, [...(outcomes.get(test) ?? []), outcome]);
+    }
+  }
+}
+
+for (const [test, ofRuns] of outcomes)
+  if (!ofRuns.some((outcome) => outcome === 'passed' || outcome === 'failed')) problems.push(`ran nowhere: ${test}`);
+
+for (const problem of problems) console.log(problem);
+if (problems.length > 0) process.exitCode = 1;
+console.log(
+  `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`,
+);
