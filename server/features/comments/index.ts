@@ -1,5 +1,16 @@
 import { router } from '../../kernel/trpc.ts';
 import { createComment } from './create-comment.ts';
+import { deleteComment } from './delete-comment.ts';
+import { editComment } from './edit-comment.ts';
+import { likeComment } from './like-comment.ts';
 import { listComments } from './list-comments.ts';
+import { unlikeComment } from './unlike-comment.ts';
 
-export const comments = router({ listByTask: listComments, create: createComment });
+export const comments = router({
+  listByTask: listComments,
+  create: createComment,
+  edit: editComment,
+  delete: deleteComment,
+  like: likeComment,
+  unlike: unlikeComment,
+});

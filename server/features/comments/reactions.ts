@@ -1,7 +1,7 @@
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { deliver, reaction, type AnyReaction, type ReactionServices } from '../../kernel/reaction.ts';
 import { id } from '../../kernel/wire.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
@@ -14,44 +14,93 @@ import { excerptOf, plainTextOf } from './rich-text.ts';
 export const commentCreated = reaction({
   name: 'comment-created',
   payload: z.object({ companyId: id, commentId: id }),
-  async run({ database, clock, settings, wakeDeliveries }, { companyId, commentId }) {
-    const now = clock.now();
+  run: (services, { companyId, commentId }) =>
+    tellOf(services, { companyId, commentId }, async (db, talk) => recipientsOf(await audienceOf(db, companyId, talk))),
+});
+
+/** Tells those whom an edit has mentioned for the first time, while they still are. */
+export const commentEdited = reaction({
+  name: 'comment-edited',
+  payload: z.object({ companyId: id, commentId: id, newlyMentioned: z.array(id) }),
+  run: (services, { companyId, commentId, newlyMentioned }) =>
+    tellOf(services, { companyId, commentId }, async (db, talk) => {
+      const { mentioned } = recipientsOf(await audienceOf(db, companyId, talk));
+      return { mentioned: mentioned.filter((one) => newlyMentioned.includes(one)), involved: [] };
+    }),
+});
+
+/** Tells the author of a comment and who is involved in its task that somebody likes it, while they do. */
+export const commentLiked = reaction({
+  name: 'comment-liked',
+  payload: z.object({ companyId: id, commentId: id, employeeId: id }),
+  async run({ database, clock, settings }, { companyId, commentId, employeeId }) {
     await database.db.transaction().execute(async (db) => {
       const talk = await findTalk(db, companyId, commentId);
-      if (!talk) return;
-      const { mentioned, involved } = recipientsOf(await audienceOf(db, companyId, talk));
-      const excerpt = excerptOf(plainTextOf(talk.message ?? ''), 200);
-      const toTell = (recipientId: number, isMention: boolean): NewNotification => ({
+      const liker = await findLiker(db, companyId, { commentId, employeeId });
+      if (!talk || !liker) return;
+      const { activeIds } = await audienceOf(db, companyId, talk);
+      const involvedIds = [talk.sender_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
+      const { involved } = recipientsOf({ actorId: employeeId, mentionedIds: [], involvedIds, activeIds });
+      const notifications = involved.map((recipientId): NewNotification => ({
         recipientId,
-        cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
+        cause: `comment ${commentId} liked by ${employeeId}`,
         appType: 'task',
         category: 'message',
-        priority: isMention ? 'primary' : 'updates',
-        title: `${talk.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${talk.title}`,
-        message: excerpt,
+        priority: 'activity',
+        title: `${liker.name} likes a comment on ${talk.title}`,
+        message: excerptOf(plainTextOf(talk.message ?? ''), 200),
         link: deepLinkOf(settings, talk.task_id, commentId),
-        actorId: talk.sender_id,
+        actorId: employeeId,
         taskId: talk.task_id,
         commentId,
-        isMention,
-      });
-      const notifications = [
-        ...mentioned.map((recipientId) => toTell(recipientId, true)),
-        ...involved.map((recipientId) => toTell(recipientId, false)),
-      ];
-      const told = new Set(await notify(db, companyId, notifications, now));
-      // Only those told now: a delivery that runs a second time sends no second mail.
-      for (const employeeId of mentioned.filter((one) => told.has(one))) {
-        await deliver(db, sendMentionMail, {
-          dedupeKey: `${commentId} ${employeeId}`,
-          payload: { companyId, commentId, employeeId },
-          now,
-        });
-      }
+      }));
+      await notify(db, companyId, notifications, clock.now());
     });
-    wakeDeliveries();
   },
 });
+
+/** Writes the notifications of a comment, and a mail to each whom it mentions. */
+async function tellOf(
+  { database, clock, settings, wakeDeliveries }: ReactionServices,
+  { companyId, commentId }: { companyId: number; commentId: number },
+  choose: (db: Db, talk: Talk) => Promise<ReturnType<typeof recipientsOf>>,
+): Promise<void> {
+  const now = clock.now();
+  await database.db.transaction().execute(async (db) => {
+    const talk = await findTalk(db, companyId, commentId);
+    if (!talk) return;
+    const { mentioned, involved } = await choose(db, talk);
+    const excerpt = excerptOf(plainTextOf(talk.message ?? ''), 200);
+    const toTell = (recipientId: number, isMention: boolean): NewNotification => ({
+      recipientId,
+      cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
+      appType: 'task',
+      category: 'message',
+      priority: isMention ? 'primary' : 'updates',
+      title: `${talk.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${talk.title}`,
+      message: excerpt,
+      link: deepLinkOf(settings, talk.task_id, commentId),
+      actorId: talk.sender_id,
+      taskId: talk.task_id,
+      commentId,
+      isMention,
+    });
+    const notifications = [
+      ...mentioned.map((recipientId) => toTell(recipientId, true)),
+      ...involved.map((recipientId) => toTell(recipientId, false)),
+    ];
+    const told = new Set(await notify(db, companyId, notifications, now));
+    // Only those for whom it is news: a delivery that runs a second time sends no second mail.
+    for (const employeeId of mentioned.filter((one) => told.has(one))) {
+      await deliver(db, sendMentionMail, {
+        dedupeKey: `${commentId} ${employeeId}`,
+        payload: { companyId, commentId, employeeId },
+        now,
+      });
+    }
+  });
+  wakeDeliveries();
+}
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findTalk>>>;
 
@@ -90,13 +139,30 @@ async function findTalk(db: Db, companyId: number, commentId: number) {
     .executeTakeFirst();
 }
 
+async function findLiker(
+  db: Db,
+  companyId: number,
+  { commentId, employeeId }: { commentId: number; employeeId: number },
+): Promise<{ name: string } | undefined> {
+  return db
+    .selectFrom('comment_likes as l')
+    .innerJoin('employees as e', (join) =>
+      join.onRef('e.company_id', '=', 'l.company_id').onRef('e.employee_id', '=', 'l.employee_id'),
+    )
+    .where('l.company_id', '=', companyId)
+    .where('l.comment_id', '=', commentId)
+    .where('l.employee_id', '=', employeeId)
+    .select('e.name')
+    .executeTakeFirst();
+}
+
 async function audienceOf(db: Db, companyId: number, talk: Talk): Promise<Audience> {
   const mentionedIds = talk.mentioned.map((one) => one.employee_id);
   const involvedIds = [talk.replied_to_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
   const active = await db
     .selectFrom('employees')
     .where('company_id', '=', companyId)
-    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...mentionedIds, ...involvedIds]))))
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([talk.sender_id, ...mentionedIds, ...involvedIds]))))
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
     .select('employee_id')
@@ -106,4 +172,4 @@ async function audienceOf(db: Db, companyId: number, talk: Talk): Promise<Audien
 }
 
 /** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [commentCreated, sendMentionMail];
+export const reactions: AnyReaction[] = [commentCreated, commentEdited, commentLiked, sendMentionMail];

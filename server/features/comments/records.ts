@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
+import { pictureUrl } from '../employees/queries.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf } from './queries.ts';
 import type { Comment } from './schemas.ts';
@@ -19,7 +20,15 @@ function selectTalk(db: Db, companyId: number, which: Which) {
         ? query.where('c.task_id', '=', which.taskId)
         : query.where('c.comment_id', '=', which.commentId),
     )
-    .select(['c.comment_id', 'c.task_id', 'c.sender_id', 'c.client_sender', 'c.message', 'c.mentioned_emails'])
+    .select([
+      'c.company_id',
+      'c.comment_id',
+      'c.task_id',
+      'c.sender_id',
+      'c.client_sender',
+      'c.message',
+      'c.mentioned_emails',
+    ])
     .select(['c.reply_to', 'c.image', 'c.is_edited', 'c.is_deleted', 'c.created_at', 'c.edited_at'])
     .select([
       sql<number[]>`array(
@@ -106,7 +115,7 @@ function toComment(
     sender: {
       _id: row.sender_id,
       name: sender.name,
-      profilePicture: sender.picture_id === null ? null : `${settings.publicUrl}/pictures/${sender.picture_id}`,
+      profilePicture: pictureUrl(settings, row.company_id, sender.picture_id),
     },
     ClientSender: row.client_sender,
     message: isDeleted ? null : row.message,

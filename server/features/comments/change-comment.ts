@@ -1,0 +1,123 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { selectVisibleTasks } from '../tasks/queries.ts';
+
+/** A comment that is held until the transaction ends, with whose task it is on. */
+export type LockedComment = {
+  comment_id: number;
+  task_id: number;
+  sender_id: number;
+  reply_to: number | null;
+  message: string | null;
+  mentioned_emails: string[];
+  task_owner_id: number;
+};
+
+/** A comment that is not deleted, on a task that the company can see; nobody else changes it or replies meanwhile. */
+export async function lockComment(db: Db, companyId: number, commentId: number): Promise<LockedComment | undefined> {
+  return selectComment(db, companyId, commentId).forUpdate('c').executeTakeFirst();
+}
+
+/** The same for whoever only hangs something on it: it stays, and others may do so too. */
+export async function holdComment(db: Db, companyId: number, commentId: number): Promise<LockedComment | undefined> {
+  return selectComment(db, companyId, commentId).forKeyShare('c').executeTakeFirst();
+}
+
+function selectComment(db: Db, companyId: number, commentId: number) {
+  return selectVisibleTasks(db, companyId)
+    .innerJoin('comments as c', (join) =>
+      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+    )
+    .where('c.comment_id', '=', commentId)
+    .where('c.is_deleted', '=', false)
+    .select(['c.comment_id', 'c.task_id', 'c.sender_id', 'c.reply_to', 'c.message', 'c.mentioned_emails'])
+    .select('t.owner_id as task_owner_id');
+}
+
+/** Makes the given people the mentioned ones, and answers who of them was not before. */
+export async function replaceMentions(
+  db: Db,
+  companyId: number,
+  { commentId, mentionedIds }: { commentId: number; mentionedIds: number[] },
+): Promise<number[]> {
+  await db
+    .deleteFrom('comment_mentions')
+    .where('company_id', '=', companyId)
+    .where('comment_id', '=', commentId)
+    .where((eb) => eb.not(eb('employee_id', '=', eb.fn.any(eb.val(mentionedIds)))))
+    .execute();
+  const { rows } = await sql<{ employee_id: number }>`
+    insert into comment_mentions (company_id, comment_id, employee_id)
+    select ${companyId}, ${commentId}, unnest(${mentionedIds}::bigint[])
+    on conflict (company_id, comment_id, employee_id) do nothing
+    returning employee_id`.execute(db);
+  return rows.map((row) => row.employee_id);
+}
+
+/**
+ * Takes a comment away, or its content where it has replies: then it stays as a tombstone. A tombstone goes
+ * with the last reply to it, and so on upwards.
+ */
+export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<void> {
+  if (await hasReplies(db, companyId, comment)) {
+    await buryComment(db, companyId, comment.comment_id);
+    return;
+  }
+  let current: Place | undefined = comment;
+  while (current) {
+    await db
+      .deleteFrom('comments')
+      .where('company_id', '=', companyId)
+      .where('comment_id', '=', current.comment_id)
+      .execute();
+    current = await lockEmptyTombstone(db, companyId, comment.task_id, current.reply_to);
+  }
+}
+
+type Place = { comment_id: number; reply_to: number | null };
+
+async function buryComment(db: Db, companyId: number, commentId: number): Promise<void> {
+  await db
+    .updateTable('comments')
+    .set({ is_deleted: true, message: null, image: null, mentioned_emails: [] })
+    .where('company_id', '=', companyId)
+    .where('comment_id', '=', commentId)
+    .execute();
+  for (const table of ['comment_mentions', 'comment_likes'] as const) {
+    await db.deleteFrom(table).where('company_id', '=', companyId).where('comment_id', '=', commentId).execute();
+  }
+}
+
+async function hasReplies(
+  db: Db,
+  companyId: number,
+  comment: { comment_id: number; task_id: number },
+): Promise<boolean> {
+  const reply = await db
+    .selectFrom('comments')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', comment.task_id)
+    .where('reply_to', '=', comment.comment_id)
+    .select('comment_id')
+    .limit(1)
+    .executeTakeFirst();
+  return reply !== undefined;
+}
+
+async function lockEmptyTombstone(
+  db: Db,
+  companyId: number,
+  taskId: number,
+  commentId: number | null,
+): Promise<Place | undefined> {
+  const tombstone = await db
+    .selectFrom('comments')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', taskId)
+    .where('comment_id', '=', commentId)
+    .where('is_deleted', '=', true)
+    .select(['comment_id', 'task_id', 'reply_to'])
+    .forUpdate()
+    .executeTakeFirst();
+  return tombstone && !(await hasReplies(db, companyId, tombstone)) ? tombstone : undefined;
+}

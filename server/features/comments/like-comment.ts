@@ -1,0 +1,44 @@
+import { FORBIDDEN } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { publish } from '../../kernel/publish.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { streamOf } from './events.ts';
+import { countLikes, holdForOneself, likeInput, Likes } from './likes.ts';
+import { commentLiked } from './reactions.ts';
+
+export const likeComment = member
+  .meta(
+    rest('POST /api/like-chat/{employee_id}/{comment_id}/', {
+      section: 'Task comments',
+      summary: 'Like a comment',
+      description:
+        'For oneself. Liking twice changes nothing. Its author and the task’s owner and collaborators get a notification, once for each liker.',
+      faults: [FORBIDDEN],
+    }),
+  )
+  .input(likeInput)
+  .output(Likes)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId, employeeId } = caller;
+    const { comment_id: commentId, task_id: taskId } = await holdForOneself(db, caller, input);
+    const now = services.clock.now();
+    const liked = await db
+      .insertInto('comment_likes')
+      .values({ company_id: companyId, comment_id: commentId, employee_id: employeeId, created_at: now })
+      .onConflict((conflict) => conflict.columns(['company_id', 'comment_id', 'employee_id']).doNothing())
+      .returning('employee_id')
+      .executeTakeFirst();
+    if (liked) {
+      const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
+      await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.liked', payload, at: now });
+      await deliver(db, commentLiked, {
+        dedupeKey: `${commentId} ${employeeId} ${now.toISOString()}`,
+        payload: { companyId, commentId, employeeId },
+        now,
+      });
+      ctx.afterCommit(services.wakeDeliveries);
+    }
+    return { likeCount: await countLikes(db, companyId, commentId), likedByMe: true };
+  });

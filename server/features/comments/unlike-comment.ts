@@ -1,0 +1,41 @@
+import { FORBIDDEN } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { publish } from '../../kernel/publish.ts';
+import { streamOf } from './events.ts';
+import { countLikes, holdForOneself, likeInput, Likes } from './likes.ts';
+
+export const unlikeComment = member
+  .meta(
+    rest('POST /api/dislike-chat/{employee_id}/{comment_id}/', {
+      section: 'Task comments',
+      summary: 'Take one’s like of a comment back',
+      description: 'For oneself. Taking back what was not given changes nothing.',
+      faults: [FORBIDDEN],
+    }),
+  )
+  .input(likeInput)
+  .output(Likes)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId, employeeId } = caller;
+    const { comment_id: commentId, task_id: taskId } = await holdForOneself(db, caller, input);
+    const taken = await db
+      .deleteFrom('comment_likes')
+      .where('company_id', '=', companyId)
+      .where('comment_id', '=', commentId)
+      .where('employee_id', '=', employeeId)
+      .returning('employee_id')
+      .executeTakeFirst();
+    if (taken) {
+      const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
+      await publish(db, {
+        companyId,
+        stream: streamOf(taskId),
+        type: 'comment.unliked',
+        payload,
+        at: services.clock.now(),
+      });
+    }
+    return { likeCount: await countLikes(db, companyId, commentId), likedByMe: false };
+  });
