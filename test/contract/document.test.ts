@@ -57,10 +57,6 @@ const documented = [
 const unserved = [
   'GET /api/performance/{company_id}/',
   'POST /tasklogs/bulk/create/{user_id}/',
-  'PATCH /api/edit-task-chats/{comment_id}/',
-  'DELETE /api/taskchat/{comment_id}/',
-  'POST /api/like-chat/{employee_id}/{comment_id}/',
-  'POST /api/dislike-chat/{employee_id}/{comment_id}/',
   'GET /task-statistics/{company_id}/',
 ];
 

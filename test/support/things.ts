@@ -22,7 +22,8 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
   const { projectId, taskId } = await startWork(admin);
   const log = { task_id: taskId, employee_id: employeeId, description: 'Gears' };
   const times = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T08:30:00Z' };
-  const comment = { taskId, sender: colleague.employeeId, message: 'Done?' };
+  const say = (actor: Actor, message: string) =>
+    actor.post('/api/task-chats/', { taskId, sender: actor.employeeId, message });
   const things = {
     company: companyId,
     self: employeeId,
@@ -31,16 +32,17 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     employee: idOf(await admin.post('/employee/add/', employee)),
     taskLog: idOf(await admin.post('/tasklog/create/', { ...log, ...times })),
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
-    // The task's owner hears of it.
-    comment: idOf(await colleague.post('/api/task-chats/', comment)),
+    comment: idOf(await say(admin, 'Done?')),
     session: await openSession(service, admin),
   };
+  // The task's owner hears of what others say.
+  const answered = idOf(await say(colleague, 'Done.'));
   await service.drain();
   const { notification_id: notification } = await service.database.db
     .selectFrom('notifications')
     .where('company_id', '=', companyId)
     .where('recipient_id', '=', employeeId)
-    .where('comment_id', '=', things.comment)
+    .where('comment_id', '=', answered)
     .select('notification_id')
     .executeTakeFirstOrThrow();
   return { ...things, notification };
