@@ -43,7 +43,8 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     requestTimeout: 60_000,
     // Node's own answer to a request without Host has no body.
     http: { requireHostHeader: false },
-    routerOptions: { maxParamLength: 500 },
+    // The calls of a tRPC batch are one parameter.
+    routerOptions: { maxParamLength: 5_000 },
     frameworkErrors: (error, request, reply) => {
       void reply.header('X-Request-Id', request.id);
       void refuse(request, reply, fromFastify(error));

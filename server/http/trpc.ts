@@ -30,7 +30,7 @@ export async function registerTrpc(app: FastifyInstance, router: AnyTRPCRouter, 
         if (refusal.fault.status >= 500)
           req.log.error({ err: refusal.cause ?? refusal, code: refusal.fault.code, operation: path }, 'request failed');
       },
-      responseMeta({ errors, type }) {
+      responseMeta({ errors, type, info }) {
         const refusals = errors.map(toFaultError);
         const waits = refusals.map((refusal) => Number(refusalHeaders(refusal)['Retry-After'] ?? 0));
         const longest = Math.max(0, ...waits);
@@ -39,6 +39,8 @@ export async function registerTrpc(app: FastifyInstance, router: AnyTRPCRouter, 
           headers: {
             ...(longest === 0 ? {} : { 'Retry-After': String(longest) }),
             ...(isWrongMethod ? { Allow: allowOf[type] } : {}),
+            // Where it could not read the request, tRPC leaves its JSON without a type.
+            ...(info === undefined ? { 'Content-Type': 'application/json' } : {}),
           },
         };
       },

@@ -117,6 +117,7 @@ describe('the door of tRPC', () => {
       400,
       'MALFORMED_REQUEST',
     ],
+    ['a batch of reads and writes', 'GET', '/trpc/sessions.list,auth.logout?batch=1', 400, 'MALFORMED_REQUEST'],
     ['input that is no JSON', 'GET', '/trpc/employees.get?input=%7B', 401, 'UNAUTHENTICATED'],
   ])('names the fault and the request for %s', async (_what, method, path, status, code) => {
     const body = method === 'GET' ? undefined : '{}';
@@ -126,6 +127,14 @@ describe('the door of tRPC', () => {
   test('says which method an operation takes', async () => {
     expect(await send('GET', '/trpc/auth.login')).toMatchObject({ status: 405, allow: 'POST' });
     expect(await send('POST', '/trpc/sessions.list', '{}')).toMatchObject({ status: 405, allow: 'GET' });
+  });
+
+  test('answers a batch of as many calls as it takes', async () => {
+    const batched = clientOf(httpBatchLink);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => batched.company.details.query({ company_id: admin.companyId })),
+    );
+    expect(new Set(answers.map(({ company }) => company.company_id))).toEqual(new Set([admin.companyId]));
   });
 
   test('refuses input that is no JSON as REST refuses a body', async () => {
