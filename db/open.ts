@@ -5,6 +5,7 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import { Kysely, PostgresDialect, sql, type KyselyPlugin } from 'kysely';
 import pg from 'pg';
+import { createLocalBus, createServerBus, type Bus } from './bus.ts';
 import { columnTypes } from './column-types.ts';
 import { lockFolder } from './folder-lock.ts';
 import { withNamedStatements } from './named-statements.ts';
@@ -18,6 +19,8 @@ export type Database = {
   readonly kind: 'embedded' | 'server';
   /** Each statement for itself, on whichever connection is free. */
   readonly db: Db;
+  /** Reaches every process on this database. */
+  readonly bus: Bus;
   /** For one mutation: see {@link beginLazily}. */
   begin(onOpen?: (db: Db) => Promise<void>): LazyTransaction;
   /** Resolves when the database answers, rejects when it does not. */
@@ -55,9 +58,17 @@ export function openServer(url: string, options: { plugins?: KyselyPlugin[]; con
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 60_000,
     application_name: 'work-management-service',
-    options: '-c TimeZone=UTC',
+    // Compiling a plan costs more than all but the longest of these statements take.
+    options: '-c TimeZone=UTC -c jit=off',
   });
-  return wrap('server', pool, options.plugins);
+  const bus = createServerBus({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    query_timeout: connectTimeoutMs,
+    application_name: 'work-management-service events',
+  });
+  return wrap('server', pool, bus, options.plugins);
 }
 
 /**
@@ -95,12 +106,13 @@ export function wrapEmbedded(pglite: PGlite, plugins?: KyselyPlugin[], afterward
       connectionTimeoutMillis: 30_000,
     }),
   );
-  return wrap('embedded', pool, plugins, afterwards);
+  return wrap('embedded', pool, createLocalBus(), plugins, afterwards);
 }
 
 function wrap(
   kind: Database['kind'],
   pool: pg.Pool,
+  bus: Bus,
   plugins: KyselyPlugin[] = [],
   afterwards?: () => Promise<void>,
 ): Database {
@@ -114,9 +126,11 @@ function wrap(
   return {
     kind,
     db,
+    bus,
     begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: async () => {
+      await bus.close();
       await db.destroy();
       await afterwards?.();
     },

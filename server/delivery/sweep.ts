@@ -72,6 +72,8 @@ export function createSweep({ database, clock, log }: { database: Database; cloc
         deleted[table] = (deleted[table] ?? 0) + rows;
       } while (rows === batchSize && !stopping.signal.aborted);
     }
+    // A server does this by itself. The embedded database does not, and without statistics it plans badly.
+    if (database.kind === 'embedded') await sql`vacuum (analyze)`.execute(database.db);
     return deleted;
   }
 
