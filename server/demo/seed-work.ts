@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import { insertTaskLogs, type NewTaskLog } from '../features/task-logs/queries.ts';
 import { keepTotals } from '../features/task-logs/totals.ts';
+import { recountTasks } from '../features/tasks/task-counts.ts';
 import { company, projects, shifts, tasks, type PersonKey, type ProjectKey, type TaskKey } from './company.ts';
 import { dayOf, daysBefore, type Staff } from './seed-people.ts';
 
@@ -31,6 +32,8 @@ export async function seedWork(db: Db, staff: Staff, now: Date): Promise<Record<
   const taskIds = {} as Record<TaskKey, number>;
   for (const key of Object.keys(tasks) as TaskKey[])
     taskIds[key] = await seedTask(db, staff, { key, projectIds, since, now });
+
+  await recountTasks(db, staff.companyId);
 
   const logs = await insertTaskLogs(db, {
     companyId: staff.companyId,

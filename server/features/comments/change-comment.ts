@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
+import { keepCommentCount } from './comment-counts.ts';
 
 /** A comment that is held until the transaction ends, with whose task it is on. */
 export type LockedComment = {
@@ -59,10 +60,13 @@ export async function replaceMentions(
  * with the last reply to it, and so on upwards.
  */
 export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<void> {
-  if (await hasReplies(db, companyId, comment)) {
-    await buryComment(db, companyId, comment.comment_id);
-    return;
-  }
+  if (await hasReplies(db, companyId, comment)) await buryComment(db, companyId, comment.comment_id);
+  else await deleteUpwards(db, companyId, comment);
+  // After all comments are locked, as when one is posted.
+  await keepCommentCount(db, { companyId, senderId: comment.sender_id, by: -1 });
+}
+
+async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<void> {
   let current: Place | undefined = comment;
   while (current) {
     await db

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
+import { keepCommentCount } from './comment-counts.ts';
 
 /** Where the frontend shows a comment. */
 export function deepLinkOf({ appUrl }: Pick<Settings, 'appUrl'>, taskId: number, commentId: number): string {
@@ -54,6 +55,7 @@ export async function insertComment(db: Db, comment: NewComment): Promise<number
     })
     .returning('comment_id')
     .executeTakeFirstOrThrow();
+  await keepCommentCount(db, { companyId, senderId: comment.senderId, by: 1 });
   if (mentionedIds.length > 0) {
     await sql`
       insert into comment_mentions (company_id, comment_id, employee_id)

@@ -3,6 +3,7 @@ import { invalid, NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { id, text } from '../../kernel/wire.ts';
+import { recountTasks } from '../tasks/task-counts.ts';
 import { companyColumns, isStorableTimezone, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
 
@@ -32,5 +33,7 @@ export const updateCompany = admin
       .where('company_id', '=', ctx.caller.companyId)
       .returning(companyColumns)
       .executeTakeFirstOrThrow();
+    // Which tasks were done in time is a matter of days.
+    if (input.timezone !== undefined) await recountTasks(ctx.db, ctx.caller.companyId);
     return toCompany(row);
   });

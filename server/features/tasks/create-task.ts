@@ -7,6 +7,7 @@ import { isActiveEmployee } from '../task-logs/queries.ts';
 import { setCollaborators } from './collaborators.ts';
 import { getWrittenTask } from './queries.ts';
 import { Task, taskFields, taskStatus } from './schemas.ts';
+import { keepTaskCounts } from './task-counts.ts';
 
 export const createTask = member
   .meta(
@@ -38,7 +39,7 @@ export const createTask = member
     if (ownerId !== employeeId && !(await isActiveEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
     const now = ctx.services.clock.now();
-    const { task_id: taskId } = await ctx.db
+    const { task_id: taskId, ...after } = await ctx.db
       .insertInto('tasks')
       .values({
         company_id: companyId,
@@ -53,8 +54,9 @@ export const createTask = member
         created_at: now,
         updated_at: now,
       })
-      .returning('task_id')
+      .returning(['task_id', 'project_id', 'owner_id', 'status', 'due_date', 'completed_at'])
       .executeTakeFirstOrThrow();
     if (collaboratorIds.length > 0) await setCollaborators(ctx.db, { companyId, taskId, employeeIds: collaboratorIds });
+    await keepTaskCounts(ctx.db, { companyId, after });
     return getWrittenTask(ctx.db, companyId, taskId);
   });

@@ -5,6 +5,7 @@ import { member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
 import { mayManage } from '../projects/queries.ts';
 import { lockTaskToChange } from './queries.ts';
+import { keepTaskCounts } from './task-counts.ts';
 
 export const deleteTask = member
   .meta(
@@ -30,5 +31,6 @@ export const deleteTask = member
       .where('company_id', '=', companyId)
       .where('task_id', '=', task.task_id)
       .execute();
+    await keepTaskCounts(ctx.db, { companyId, before: task });
     return { success: true } as const;
   });

@@ -49,7 +49,7 @@ function lockedTask(db: Db, companyId: number, taskId: number) {
     .where('company_id', '=', companyId)
     .where('task_id', '=', taskId)
     .where('deleted_at', 'is', null)
-    .select(['company_id', 'task_id', 'project_id', 'title', 'owner_id', 'status', 'completed_at']);
+    .select(['company_id', 'task_id', 'project_id', 'title', 'owner_id', 'status', 'due_date', 'completed_at']);
 }
 
 /** Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited. */
@@ -60,7 +60,7 @@ async function selectLocked(db: Db, companyId: number, task: ReturnType<typeof l
     .innerJoin('projects as p', 'p.project_id', 't.project_id')
     .where('p.company_id', '=', companyId)
     .where('p.deleted_at', 'is', null)
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 't.status', 't.completed_at'])
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 't.status', 't.due_date', 't.completed_at'])
     .executeTakeFirst();
 }
 

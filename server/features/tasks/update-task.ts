@@ -9,6 +9,7 @@ import { setCollaborators } from './collaborators.ts';
 import { moveLoggedTime } from './move-logged-time.ts';
 import { getWrittenTask, lockTaskToChange } from './queries.ts';
 import { Task, taskFields } from './schemas.ts';
+import { keepTaskCounts } from './task-counts.ts';
 
 export const updateTask = member
   .meta(
@@ -33,7 +34,7 @@ export const updateTask = member
     if (isMoving && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== task.owner_id && !(await isActiveEmployee(db, companyId, ownerId))) throw notFoundIn('owner_id');
 
-    await db
+    const after = await db
       .updateTable('tasks')
       .set({
         project_id: projectId,
@@ -48,12 +49,14 @@ export const updateTask = member
       })
       .where('company_id', '=', companyId)
       .where('task_id', '=', task.task_id)
-      .execute();
+      .returning(['project_id', 'owner_id', 'status', 'due_date', 'completed_at'])
+      .executeTakeFirstOrThrow();
     if (input.collaboratorIds)
       await setCollaborators(db, { companyId, taskId: task.task_id, employeeIds: input.collaboratorIds });
     if (isMoving) {
       await moveLoggedTime(db, { companyId, taskId: task.task_id, from: task.project_id, to: projectId, now });
       ctx.afterCommit(ctx.services.wakeDeliveries);
     }
+    await keepTaskCounts(db, { companyId, before: task, after });
     return getWrittenTask(db, companyId, task.task_id);
   });
