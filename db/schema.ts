@@ -25,6 +25,11 @@ export type Schema = {
     revoked_at: Date | null;
     created_at: Date;
   };
+  comment_counts: {
+    company_id: number;
+    employee_id: number;
+    posted: number;
+  };
   comment_likes: {
     company_id: number;
     comment_id: number;
@@ -282,6 +287,17 @@ export type Schema = {
     task_id: number;
     employee_id: number;
   };
+  task_counts: {
+    company_id: number;
+    project_id: number;
+    owner_id: number;
+    todo: number;
+    in_progress: number;
+    in_review: number;
+    done: number;
+    done_with_due_date: number;
+    done_on_time: number;
+  };
   task_logs: {
     company_id: number;
     task_log_id: GeneratedAlways<number>;
@@ -343,6 +359,7 @@ export type Schema = {
 /** Tables whose rows belong to a company: no statement may touch one without its company_id. */
 export const companyTables: ReadonlySet<string> = new Set([
   'api_keys',
+  'comment_counts',
   'comment_likes',
   'comment_mentions',
   'comment_views',
@@ -363,6 +380,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'storages',
   'subscriptions',
   'task_collaborators',
+  'task_counts',
   'task_logs',
   'tasks',
   'timers',

@@ -5,6 +5,7 @@ import * as work from './0003-work.ts';
 import * as talk from './0004-talk.ts';
 import * as delivery from './0005-delivery.ts';
 import * as days from './0006-days.ts';
+import * as figures from './0007-figures.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -14,4 +15,5 @@ export const migrations: Record<string, Migration> = {
   '0004-talk': talk,
   '0005-delivery': delivery,
   '0006-days': days,
+  '0007-figures': figures,
 };
