@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { describeSettings } from '../../server/config.ts';
 import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
 
@@ -18,7 +18,7 @@ function commandsUnder(heading: string): string[] {
 describe('the tour', () => {
   test('runs as it is printed, and every answer is what it promises', async () => {
     const home = await makeHome();
-    afterAll(async () => {
+    onTestFinished(async () => {
       await endAllProcesses();
       await home.remove();
     });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { createCaller, refusal, type Caller } from '../support/actor.ts';
 import { endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
@@ -13,7 +13,7 @@ async function startBehindProxy(): Promise<{
 }> {
   const home = await makeHome();
   const proxy = await startProxy(home.databaseUrl!, 5432);
-  afterAll(async () => {
+  onTestFinished(async () => {
     await endAllProcesses();
     await proxy.close();
     await home.remove();
