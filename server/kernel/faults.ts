@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
-import { fault, FaultError, type Fault, type Issue } from './fault.ts';
+import { fault, FaultError, type Issue } from './fault.ts';
 
 /* The faults that any operation may answer. A feature's own stand in its faults.ts. */
 
@@ -88,7 +88,7 @@ export const OVERLOADED = fault(
 );
 
 /** An invalid input, said in one sentence as well. */
-export function validationFailed(issues: Issue[]): FaultError {
+function validationFailed(issues: Issue[]): FaultError {
   const shown = issues
     .slice(0, 3)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));
@@ -171,5 +171,3 @@ function toIssue(issue: ZodError['issues'][number]): Issue {
     code: issue.code === 'custom' && typeof issue.params?.code === 'string' ? issue.params.code : issue.code,
   };
 }
-
-export type { Fault };

@@ -3,7 +3,7 @@ import { rest } from '../../kernel/operation.ts';
 import { sessionOf, signedIn } from '../../kernel/procedures.ts';
 import { id, moment } from '../../kernel/wire.ts';
 
-export const Session = z
+const Session = z
   .object({
     _id: id,
     method: z.string().meta({ description: 'How the person proved who they are', examples: ['password'] }),

@@ -64,18 +64,6 @@ async function selectLocked(db: Db, companyId: number, task: ReturnType<typeof l
     .executeTakeFirst();
 }
 
-/** Who works on a task beside its owner, deactivated people included. */
-export async function listCollaboratorIds(db: Db, companyId: number, taskId: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('task_collaborators')
-    .where('company_id', '=', companyId)
-    .where('task_id', '=', taskId)
-    .select('employee_id')
-    .orderBy('employee_id')
-    .execute();
-  return rows.map((row) => row.employee_id);
-}
-
 type TaskRow = Omit<Selectable<Schema['tasks']>, 'deleted_at'>;
 
 /** The columns of a Task but its collaborators. */
