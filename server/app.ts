@@ -1,16 +1,20 @@
 import type { FastifyInstance } from 'fastify';
+import type { Bus } from '../db/bus.ts';
 import type { Database } from '../db/open.ts';
 import { reactions } from './delivery/reactions.ts';
 import { createSweep, type Sweep } from './delivery/sweep.ts';
+import { createTail } from './delivery/tail.ts';
 import { createWorker, type Worker } from './delivery/worker.ts';
 import { createShell } from './http/app-shell.ts';
 import { registerDocs } from './http/docs.ts';
+import { registerWebSocket } from './http/events/websocket.ts';
 import { registerHealth } from './http/health.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { registerPictures } from './http/pictures.ts';
 import { registerRest } from './http/rest.ts';
 import { registerTrpc } from './http/trpc.ts';
 import { createBackground } from './kernel/background.ts';
+import { createConnections } from './kernel/connections.ts';
 import type { Clock, Services, Settings } from './kernel/context.ts';
 import type { IdentityProviders } from './kernel/identity-provider.ts';
 import type { Limits } from './kernel/limits.ts';
@@ -23,6 +27,8 @@ import { appRouter } from './router.ts';
 /** What the service is wired from; tests replace these and nothing else. */
 export type AppParts = {
   database: Database;
+  /** Wakes the other nodes; the database's own where left out. */
+  bus?: Bus;
   clock: Clock;
   mailer: Mailer;
   tokens: Tokens;
@@ -46,8 +52,19 @@ export type App = {
 export async function createApp(parts: AppParts): Promise<App> {
   const { database, clock, mailer, tokens, limits, identityProviders, settings, logger } = parts;
   const background = createBackground(logger);
+  const connections = createConnections();
+  const tail = createTail({ database, clock, log: logger, settings, connections, bus: parts.bus ?? database.bus });
   const worker = createWorker(
-    { database, clock, log: logger, settings, tokens, mailer, wakeDeliveries: () => worker.wake() },
+    {
+      database,
+      clock,
+      log: logger,
+      settings,
+      tokens,
+      mailer,
+      streams: tail,
+      wakeDeliveries: () => worker.wake(),
+    },
     reactions,
   );
   const sweep = createSweep({ database, clock, log: logger });
@@ -61,6 +78,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     limits,
     identityProviders,
     background,
+    streams: tail,
+    connections,
     wakeDeliveries: () => worker.wake(),
     onUndeclaredFault:
       parts.onUndeclaredFault ??
@@ -77,8 +96,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   registerRest(server, appRouter, services);
   registerPictures(server, services);
   await registerTrpc(server, appRouter, services);
+  await registerWebSocket(server, appRouter, services, settings);
   await registerDocs(server, appRouter, settings.publicUrl);
   refuseOtherMethods();
+  tail.start();
 
   return {
     server,
@@ -88,7 +109,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     async close() {
       await server.close();
       await background.drain();
-      await Promise.all([worker.stop(), sweep.stop()]);
+      await Promise.all([worker.stop(), sweep.stop(), tail.stop()]);
     },
   };
 }

@@ -10,6 +10,7 @@ import { findDemoSignIn, seedDemo, type DemoSignIn } from './demo/demo.ts';
 import type { Clock } from './kernel/context.ts';
 import { createIdentityProvider } from './kernel/identity-provider.ts';
 import { createLimits } from './kernel/limits.ts';
+import { createRedisBus } from './kernel/redis-bus.ts';
 import { closeRedis, firstContact, openRedis } from './kernel/redis.ts';
 import { createTokens, type Tokens } from './kernel/tokens.ts';
 import { keepKeys } from './keys.ts';
@@ -67,6 +68,7 @@ async function startOn(
 ): Promise<Running> {
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, logger);
   if (redis) await firstContact(redis);
+  const bus = redis ? createRedisBus(redis) : database.bus;
 
   const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
   const url = `http://${reachable(config.HOST)}:${port}`;
@@ -74,6 +76,7 @@ async function startOn(
   const mailFile = config.SENDGRID_API_KEY === undefined ? join(dataFolder, 'mail.jsonl') : undefined;
   const app = await createApp({
     database,
+    bus,
     clock,
     logger,
     tokens,
@@ -111,6 +114,7 @@ async function startOn(
     demo,
     async stop() {
       await app.close();
+      await bus.close();
       if (redis) await closeRedis(redis);
       await database.close();
     },

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultError } from '../kernel/fault.ts';
 import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND } from '../kernel/faults.ts';
 import { refuseWhileClosing } from './closing.ts';
+import { wantsWebSocket } from './events/upgrade.ts';
 import { collectMethods } from './methods.ts';
 import { fromFastify, sendProblem } from './problem.ts';
 import { answerGarbage } from './raw-refusal.ts';
@@ -42,7 +43,7 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     onConstructorPoisoning: 'ignore',
     requestTimeout: 60_000,
     // Node's own answer to a request without Host has no body.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, shouldUpgradeCallback: wantsWebSocket },
     // The calls of a tRPC batch are one parameter.
     routerOptions: { maxParamLength: 5_000 },
     frameworkErrors: (error, request, reply) => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../kernel/faults.ts';
+import { wantsWebSocket } from './events/upgrade.ts';
 
 /** How long open requests are waited for. */
 const patienceMs = 10_000;
@@ -17,6 +18,8 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
   const open = new Set<FastifyRequest>();
 
   app.addHook('onRequest', async (request) => {
+    // A WebSocket is never answered: its door closes it.
+    if (!isClosing && wantsWebSocket(request.raw)) return;
     if (!isClosing) open.add(request);
     else if (!request.routeOptions.config.servesWhileClosing)
       throw SERVICE_UNAVAILABLE({ detail: 'The service is shutting down: try again shortly.' });

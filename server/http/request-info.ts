@@ -1,9 +1,12 @@
 import { isIPv6 } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { RequestInfo } from '../kernel/context.ts';
 
 /** What operations learn of a request, the same through every door. */
-export function requestInfo(request: FastifyRequest, reply: FastifyReply): RequestInfo {
+export function requestInfo(
+  request: FastifyRequest,
+  reply: { header(name: string, value: string): unknown },
+): RequestInfo {
   const { headers } = request;
   return {
     id: request.id,

@@ -12,7 +12,14 @@ const exposed = [
   'Retry-After',
   'Idempotency-Replayed',
 ];
-const accepted = ['Authorization', 'X-Refresh-Token', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'];
+const accepted = [
+  'Authorization',
+  'X-Refresh-Token',
+  'Content-Type',
+  'Idempotency-Key',
+  'X-Request-Id',
+  'Last-Event-ID',
+];
 
 /** Answers of operations are data: a browser that is made to open one as a page may load and run nothing. */
 const dataPolicy = { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"], 'base-uri': ["'none'"] };

@@ -1,17 +1,18 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { fastifyTRPCPlugin, type FastifyTRPCPluginOptions } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Services } from '../kernel/context.ts';
+import type { RequestInfo, Services } from '../kernel/context.ts';
 import type { FaultError } from '../kernel/fault.ts';
-import { BODY_TOO_LARGE, toFaultError, UNSUPPORTED_MEDIA_TYPE } from '../kernel/faults.ts';
+import { BODY_TOO_LARGE, MALFORMED_REQUEST, toFaultError, UNSUPPORTED_MEDIA_TYPE } from '../kernel/faults.ts';
 import { requestIdByError, trpcErrorOf } from '../kernel/trpc.ts';
+import { responseWire } from './events/wires.ts';
 import { operationsOf } from './operations.ts';
 import { logFailure, refusalHeaders } from './problem.ts';
 import { requestInfo } from './request-info.ts';
 import { bodyBytesMax } from './rest.ts';
 
 /** The most calls that one HTTP request may carry. */
-const batchMax = 50;
+export const batchMax = 50;
 
 const allowOf = { query: 'GET', mutation: 'POST', subscription: 'GET', unknown: 'GET, POST' };
 
@@ -23,7 +24,10 @@ export async function registerTrpc(app: FastifyInstance, router: AnyTRPCRouter, 
     trpcOptions: {
       router,
       maxBatchSize: batchMax,
-      createContext: ({ req, res }) => ({ services, request: requestInfo(req, res) }),
+      createContext({ req, res, info }) {
+        const request = requestInfo(req, res);
+        return { services, request: info.type === 'subscription' ? lasting(request, res, services) : request };
+      },
       onError({ error, path, req }) {
         requestIdByError.set(error, req.id);
         const refusal = toFaultError(error);
@@ -51,6 +55,9 @@ export async function registerTrpc(app: FastifyInstance, router: AnyTRPCRouter, 
     door.addHook('onRoute', (route) => void (route.bodyLimit = Math.max(bodyBytesMax, ...bodyLimits.values())));
     door.addHook('onRequest', async (request, reply) => {
       if (request.method === 'OPTIONS') return reply.status(204).header('Allow', 'GET, OPTIONS, POST').send();
+      // Its clients can put what proves who is calling into the URL, where logs and histories keep it.
+      if ('connectionParams' in (request.query as object))
+        throw MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them as headers.' });
       // tRPC would read a form of any size into memory; no operation takes one.
       if (/^multipart\//i.test(request.headers['content-type'] ?? '')) throw UNSUPPORTED_MEDIA_TYPE();
       return undefined;
@@ -62,6 +69,13 @@ export async function registerTrpc(app: FastifyInstance, router: AnyTRPCRouter, 
     });
     await door.register(fastifyTRPCPlugin, options);
   });
+}
+
+/** The request of a subscription, with the connection that its events are sent on. */
+function lasting(request: RequestInfo, { raw }: FastifyReply, { connections }: Services): RequestInfo {
+  const connection = connections.open(responseWire(raw, request.network));
+  raw.once('close', () => connection.gone());
+  return { ...request, connection };
 }
 
 /** The procedures that a request to /trpc names; a batch names several. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Context, Scope, Services, SignedIn } from './context.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Context, Credential, Scope, Services, SignedIn } from './context.ts';
 import { INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, UNAUTHENTICATED } from './faults.ts';
 import type { RefreshClaims, TokenClaims } from './tokens.ts';
 
@@ -132,4 +134,26 @@ async function loadApiKey({ database, background }: Services, key: string, now: 
       timezone: row.timezone,
     },
   };
+}
+
+/** Tells which of the given credentials still hold, in one statement for all of them. */
+export async function listLiveCredentials(
+  db: Db,
+  credentials: Credential[],
+  now: Date,
+): Promise<(credential: Credential) => boolean> {
+  const sessionIds = credentials.flatMap((one) => (one.kind === 'session' ? one.sessionId : []));
+  const apiKeyIds = credentials.flatMap((one) => (one.kind === 'apiKey' ? one.apiKeyId : []));
+  const { rows } = await sql<{ kind: Credential['kind']; id: number }>`
+    select 'session' as kind, s.session_id as id from sessions s
+    left join employees e on e.company_id = s.company_id and e.employee_id = s.employee_id
+    where s.session_id = any(${sessionIds}::bigint[]) and s.ended_at is null and s.expires_at > ${now}
+      and (s.employee_id is null or (e.is_active and not e.is_deleted))
+    union all
+    select 'apiKey', k.api_key_id from api_keys k
+    join employees e on e.company_id = k.company_id and e.employee_id = k.employee_id
+    where k.api_key_id = any(${apiKeyIds}::bigint[]) and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > ${now}) and e.is_active and not e.is_deleted`.execute(db);
+  const live = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
+  return (one) => live.has(`${one.kind} ${one.kind === 'session' ? one.sessionId : one.apiKeyId}`);
 }

@@ -1,8 +1,10 @@
 import type { Database, Db } from '../../db/open.ts';
 import type { Background } from './background.ts';
+import type { Connection, Connections } from './connections.ts';
 import type { IdentityProviders } from './identity-provider.ts';
 import type { Limits } from './limits.ts';
 import type { Passwords } from './passwords.ts';
+import type { Streams } from './streams.ts';
 import type { Tokens } from './tokens.ts';
 
 export type Clock = { now(): Date };
@@ -35,6 +37,9 @@ export type Services = {
   identityProviders: IdentityProviders;
   limits: Limits;
   background: Background;
+  /** Facts on their way to those who listen. */
+  streams: Streams;
+  connections: Connections;
   /** Tells the delivery worker that there is something new to do. */
   wakeDeliveries(): void;
   /** Told of a fault that the operation does not list; tests fail on it. */
@@ -51,6 +56,10 @@ export type RequestInfo = {
   refreshToken: string | undefined;
   idempotencyKey: string | undefined;
   setHeader(name: string, value: string): void;
+  /** Whether a file can be answered; see download.ts. */
+  takesDownloads?: true;
+  /** The connection that a subscription lasts on; a request that is answered at once has none. */
+  connection?: Connection;
 };
 
 export type Context = { services: Services; request: RequestInfo };

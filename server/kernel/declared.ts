@@ -4,7 +4,7 @@ import type { OperationMeta } from './operation.ts';
 
 /** Everything that an operation may answer beside its success: its own faults and those of its access and method. */
 export function faultsOf(meta: OperationMeta): Fault[] {
-  const { access = 'open', openapi, faults = [] } = meta;
+  const { access = 'open', openapi, events, faults = [] } = meta;
   const found = new Set<Fault>(faults);
   const add = (...more: Fault[]) => more.forEach((one) => found.add(one));
 
@@ -15,6 +15,7 @@ export function faultsOf(meta: OperationMeta): Fault[] {
   if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED, common.SCOPE_REQUIRED);
   if (access === 'admin') add(common.ADMIN_REQUIRED);
   if (openapi?.path.includes('{')) add(common.NOT_FOUND);
+  if (events) add(common.TOO_MANY_CONNECTIONS, common.TOO_MANY_SUBSCRIPTIONS);
   if (openapi && openapi.method !== 'GET') {
     add(common.MALFORMED_JSON, common.BODY_TOO_LARGE, common.UNSUPPORTED_MEDIA_TYPE);
     add(common.IDEMPOTENCY_KEY_IN_USE, common.IDEMPOTENCY_KEY_REUSED);

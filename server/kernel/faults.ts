@@ -71,6 +71,16 @@ export const RATE_LIMITED = fault(
   'TOO_MANY_REQUESTS',
   'Too many requests: wait as long as `Retry-After` says.',
 );
+export const TOO_MANY_CONNECTIONS = fault(
+  'TOO_MANY_CONNECTIONS',
+  'TOO_MANY_REQUESTS',
+  'Too many connections are open for this caller: close some, or use one for all subscriptions.',
+);
+export const TOO_MANY_SUBSCRIPTIONS = fault(
+  'TOO_MANY_SUBSCRIPTIONS',
+  'TOO_MANY_REQUESTS',
+  'Too many subscriptions run on this connection: end some first.',
+);
 export const INTERNAL_ERROR = fault(
   'INTERNAL_ERROR',
   'INTERNAL_SERVER_ERROR',

@@ -1,4 +1,5 @@
 import type { OpenApiMeta } from 'trpc-to-openapi';
+import type { z } from 'zod';
 import type { Fault } from './fault.ts';
 
 /** Who may call an operation: see procedures.ts. */
@@ -14,6 +15,8 @@ export type OperationMeta = OpenApiMeta<{
   /** The input field that the whole body is, where the documented body is an array. */
   bodyField?: string;
   bodyBytesMax?: number;
+  /** What a subscription sends, and what is said of it. */
+  events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** A request as documented, for the reference page: it must be valid and is checked to be. */
   example?: Record<string, unknown>;
 }>;

@@ -1,5 +1,6 @@
 import { authenticate } from './authentication.ts';
-import type { Context, Credential, Member, MutationScope, SignedIn } from './context.ts';
+import { nameOf } from './connections.ts';
+import type { Context, Member, MutationScope, SignedIn } from './context.ts';
 import { codesOf } from './declared.ts';
 import {
   ADMIN_REQUIRED,
@@ -11,6 +12,8 @@ import {
 } from './faults.ts';
 import { beginIdempotentCall } from './idempotency.ts';
 import { countRequest } from './limits.ts';
+import { streamsPublishedIn } from './publish.ts';
+import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
 /*
@@ -61,6 +64,7 @@ const transacts = middleware(async ({ ctx, type, path, getRawInput, next }) => {
         await call?.keep(transaction.db, result.data);
         await transaction.commit();
         for (const task of tasks) task();
+        ctx.services.streams.wake(streamsPublishedIn(transaction.db));
         return result;
       } catch (error) {
         await transaction
@@ -88,9 +92,6 @@ const counts = middleware(async ({ ctx, path, next }) => {
   return next();
 });
 
-const nameOf = (credential: Credential): string =>
-  credential.kind === 'session' ? `session ${credential.sessionId}` : `key ${credential.apiKeyId}`;
-
 const signsIn = middleware(async ({ ctx, next }) => next({ ctx: { caller: await authenticate(ctx) } }));
 
 /** Answers the session of a caller who must have one: keys do not manage sessions, keys and passwords. */
@@ -107,7 +108,7 @@ const needsSession = middleware(async ({ ctx, next }) => {
 const belongs = middleware(async ({ ctx, type, next }) => {
   const { caller } = ctx as Context & { caller: SignedIn };
   const { credential } = caller;
-  const scope = type === 'query' ? 'read' : 'write';
+  const scope = type === 'mutation' ? 'write' : 'read';
   if (credential.kind === 'apiKey' && !credential.scopes.includes(scope)) {
     throw SCOPE_REQUIRED({ detail: `This operation needs an API key with the scope ${scope}.` });
   }
@@ -121,6 +122,16 @@ const administers = middleware(async ({ ctx, next }) => {
   const { caller } = ctx as Context & { caller: Member };
   if (!caller.isAdmin) throw ADMIN_REQUIRED();
   return next();
+});
+
+const listens = middleware(async ({ ctx, signal, next }) => {
+  const { caller, request, services } = ctx as Context & { caller: Member };
+  const { connection } = request;
+  if (!connection || !signal) throw new Error('a subscription came through a door that keeps no connection');
+  connection.claim(caller.credential);
+  const follow = <Event extends StreamEvent>(kind: StreamKind<Event>, subject: number, position: Position) =>
+    services.streams.follow(kind, { subject, position, viewer: caller, connection, signal });
+  return next({ ctx: { follow, db: services.database.db } });
 });
 
 const base = procedure.use(namesFaults);
@@ -137,3 +148,6 @@ export const member = identified.meta({ access: 'member' }).use(belongs).use(tra
 
 /** An admin of the company. */
 export const admin = identified.meta({ access: 'admin' }).use(belongs).use(administers).use(transacts);
+
+/** An active employee who listens: the body decides to what, and `ctx.follow` sends it for as long as it may. */
+export const stream = identified.meta({ access: 'member' }).use(belongs).use(listens);

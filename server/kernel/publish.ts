@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import { keyOf } from './streams.ts';
 
 /** A fact about a company's things, told to the subscribers of one stream. */
 export type Fact = {
@@ -10,6 +11,13 @@ export type Fact = {
   payload: Record<string, unknown>;
   at: Date;
 };
+
+/** Which streams got facts in a transaction: those who listen are woken when it has committed. */
+const publishedIn = new WeakMap<Db, Set<string>>();
+
+export function streamsPublishedIn(db: Db): string[] {
+  return [...(publishedIn.get(db) ?? [])];
+}
 
 /**
  * Writes a fact into its stream, in the transaction that makes it true, and answers its number there.
@@ -27,5 +35,7 @@ export async function publish(db: Db, fact: Fact): Promise<number> {
     insert into events (company_id, stream, sequence, type, payload, at)
     select ${companyId}, ${stream}, last_sequence, ${type}, ${JSON.stringify(payload)}::jsonb, ${at} from taken
     returning sequence`.execute(db);
+  const published = publishedIn.get(db) ?? new Set();
+  publishedIn.set(db, published.add(keyOf(companyId, stream)));
   return rows[0]!.sequence;
 }

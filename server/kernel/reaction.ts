@@ -8,7 +8,7 @@ import type { Db } from '../../db/open.ts';
  * A delivery is one reaction with its payload, written in the transaction of the fact and run by a worker
  * after it commits, at least once, whatever fails meanwhile.
  */
-export type ReactionServices = Pick<Services, 'database' | 'clock' | 'log' | 'settings' | 'tokens'> & {
+export type ReactionServices = Pick<Services, 'database' | 'clock' | 'log' | 'settings' | 'tokens' | 'streams'> & {
   mailer: Mailer;
   /** Writes deliveries that follow from this one. */
   wakeDeliveries(): void;

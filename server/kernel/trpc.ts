@@ -30,6 +30,8 @@ const t = initTRPC
   .meta<OperationMeta>()
   .create({
     isDev: false,
+    // Comments on a quiet stream of events, so that proxies keep it open and clients notice when it is dead.
+    sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 40_000 } },
     errorFormatter: ({ error, ctx, path }) =>
       trpcErrorOf(toFaultError(error), ctx?.request.id ?? requestIdByError.get(error), path),
   });

@@ -1,2 +1,4 @@
+export const streamName = 'task';
+
 /** The stream of the talk on a task. */
-export const streamOf = (taskId: number): string => `task ${taskId}`;
+export const streamOf = (taskId: number): string => `${streamName} ${taskId}`;

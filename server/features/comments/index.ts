@@ -4,6 +4,7 @@ import { deleteComment } from './delete-comment.ts';
 import { editComment } from './edit-comment.ts';
 import { likeComment } from './like-comment.ts';
 import { listComments } from './list-comments.ts';
+import { onTask } from './on-task.ts';
 import { unlikeComment } from './unlike-comment.ts';
 
 export const comments = router({
@@ -13,4 +14,5 @@ export const comments = router({
   delete: deleteComment,
   like: likeComment,
   unlike: unlikeComment,
+  onTask,
 });

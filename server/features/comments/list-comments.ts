@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { publish } from '../../kernel/publish.ts';
+import { transact } from '../../kernel/transact.ts';
 import { id } from '../../kernel/wire.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
+import { streamOf } from './events.ts';
 import { insertViews } from './queries.ts';
 import { listRecords } from './records.ts';
 import { Comment } from './schemas.ts';
@@ -32,7 +36,24 @@ export const listComments = member
     if (unseen.length > 0) {
       const commentIds = unseen.map((comment) => comment._id);
       const now = clock.now();
-      background.run('comments-seen', () => insertViews(ctx.db, companyId, { viewerId, commentIds, now }));
+      background.run('comments-seen', () =>
+        transact(ctx.services, (db) => see(db, companyId, { taskId, viewerId, commentIds, now })),
+      );
     }
     return { comments: assembleThreads(comments) };
   });
+
+/** How many views one event tells of. */
+const viewsMax = 1_000;
+
+async function see(
+  db: Db,
+  companyId: number,
+  { taskId, viewerId, commentIds, now }: { taskId: number; viewerId: number; commentIds: number[]; now: Date },
+): Promise<void> {
+  const seen = await insertViews(db, companyId, { viewerId, commentIds, now });
+  for (let from = 0; from < seen.length; from += viewsMax) {
+    const payload = { comment_ids: seen.slice(from, from + viewsMax), task_id: taskId, employee_id: viewerId };
+    await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.seen', payload, at: now });
+  }
+}

@@ -64,16 +64,18 @@ export async function insertComment(db: Db, comment: NewComment): Promise<number
   return commentId;
 }
 
-/** Records that an employee has seen comments; those that they saw before keep their time. */
+/** Records that an employee has seen comments; those that they saw before keep their time. Answers which are new. */
 export async function insertViews(
   db: Db,
   companyId: number,
   { viewerId, commentIds, now }: { viewerId: number; commentIds: number[]; now: Date },
-): Promise<void> {
-  await sql`
+): Promise<number[]> {
+  const { rows } = await sql<{ comment_id: number }>`
     insert into comment_views (company_id, comment_id, employee_id, seen_at)
     select company_id, comment_id, ${viewerId}, ${now} from comments
     where company_id = ${companyId} and comment_id = any(${commentIds}::bigint[])
     for key share
-    on conflict do nothing`.execute(db);
+    on conflict do nothing
+    returning comment_id`.execute(db);
+  return rows.map((row) => row.comment_id);
 }

@@ -2,6 +2,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { deliver, reaction, type AnyReaction, type ReactionServices } from '../../kernel/reaction.ts';
+import { transact } from '../../kernel/transact.ts';
 import { id } from '../../kernel/wire.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
@@ -33,8 +34,9 @@ export const commentEdited = reaction({
 export const commentLiked = reaction({
   name: 'comment-liked',
   payload: z.object({ companyId: id, commentId: id, employeeId: id }),
-  async run({ database, clock, settings }, { companyId, commentId, employeeId }) {
-    await database.db.transaction().execute(async (db) => {
+  async run(services, { companyId, commentId, employeeId }) {
+    const { clock, settings } = services;
+    await transact(services, async (db) => {
       const talk = await findTalk(db, companyId, commentId);
       const liker = await findLiker(db, companyId, { commentId, employeeId });
       if (!talk || !liker) return;
@@ -61,12 +63,13 @@ export const commentLiked = reaction({
 
 /** Writes the notifications of a comment, and a mail to each whom it mentions. */
 async function tellOf(
-  { database, clock, settings, wakeDeliveries }: ReactionServices,
+  services: ReactionServices,
   { companyId, commentId }: { companyId: number; commentId: number },
   choose: (db: Db, talk: Talk) => Promise<ReturnType<typeof recipientsOf>>,
 ): Promise<void> {
+  const { clock, settings, wakeDeliveries } = services;
   const now = clock.now();
-  await database.db.transaction().execute(async (db) => {
+  await transact(services, async (db) => {
     const talk = await findTalk(db, companyId, commentId);
     if (!talk) return;
     const { mentioned, involved } = await choose(db, talk);

@@ -7,7 +7,7 @@ import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf } from './queries.ts';
 import type { Comment } from './schemas.ts';
 
-type Which = { taskId: number } | { commentId: number };
+type Which = { taskId: number } | { commentIds: number[] };
 
 /** Comments on the tasks that a company can see. People stand in it by identifier: see {@link listRecords}. */
 function selectTalk(db: Db, companyId: number, which: Which) {
@@ -18,7 +18,7 @@ function selectTalk(db: Db, companyId: number, which: Which) {
     .$call((query) =>
       'taskId' in which
         ? query.where('c.task_id', '=', which.taskId)
-        : query.where('c.comment_id', '=', which.commentId),
+        : query.where((eb) => eb('c.comment_id', '=', eb.fn.any(eb.val(which.commentIds)))),
     )
     .select([
       'c.company_id',
@@ -96,7 +96,7 @@ export async function findRecord(
   commentId: number,
   viewer: Viewer,
 ): Promise<z.input<typeof Comment> | undefined> {
-  const [comment] = await listRecords(db, companyId, { commentId }, viewer);
+  const [comment] = await listRecords(db, companyId, { commentIds: [commentId] }, viewer);
   return comment;
 }
 

@@ -48,6 +48,17 @@ export async function getEmployee(db: Db, companyId: number, employeeId: number)
 }
 
 /** An employee whom nobody else changes until the transaction ends. */
+/** What people are called, deleted ones included. */
+export async function listNames(db: Db, companyId: number, employeeIds: number[]): Promise<Map<number, string>> {
+  const rows = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val(employeeIds))))
+    .select(['employee_id', 'name'])
+    .execute();
+  return new Map(rows.map((row) => [row.employee_id, row.name]));
+}
+
 export type LockedEmployee = EmployeeRow & { account_id: number; own_name: string | null };
 
 export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {

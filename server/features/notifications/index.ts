@@ -4,6 +4,7 @@ import { countUnread } from './count-unread.ts';
 import { deleteNotifications } from './delete-notifications.ts';
 import { getPreferences } from './get-preferences.ts';
 import { listNotifications } from './list-notifications.ts';
+import { onMine } from './on-mine.ts';
 import { readAllNotifications } from './read-all-notifications.ts';
 import { readNotification } from './read-notification.ts';
 import { setPreferences } from './set-preferences.ts';
@@ -19,4 +20,5 @@ export const notifications = router({
   clear: clearNotifications,
   getPreferences,
   setPreferences,
+  onMine,
 });

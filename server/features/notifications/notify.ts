@@ -24,8 +24,10 @@ export type NewNotification = {
   isMention?: boolean;
 };
 
+export const streamName = 'recipient';
+
 /** The stream of a person's notifications. */
-export const streamOf = (recipientId: number): string => `recipient ${recipientId}`;
+export const streamOf = (recipientId: number): string => `${streamName} ${recipientId}`;
 
 /**
  * Makes notifications, counts them as unread and tells their recipients' streams, in the caller's transaction.

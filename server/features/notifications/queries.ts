@@ -82,6 +82,14 @@ export function toNotification(row: NotificationRow): Record {
   };
 }
 
+/** The named notifications, whosesoever they are, as far as they are still there. */
+export async function listByIds(db: Db, companyId: number, ids: number[]): Promise<Record[]> {
+  const rows = await withRecord(db.selectFrom('notifications as n').where('n.company_id', '=', companyId))
+    .where((eb) => eb('n.notification_id', '=', eb.fn.any(eb.val(ids))))
+    .execute();
+  return rows.map(toNotification);
+}
+
 /** More than this are not named one by one: whoever listens reads the list again. */
 const idsMax = 1_000;
 
@@ -130,7 +138,12 @@ export async function changeCounts(
     companyId,
     stream: streamOf(employeeId),
     type: change.type,
-    payload: { notification_ids: change.ids.length > idsMax ? null : change.ids, unread: rows[0]?.unread ?? 0 },
+    payload: {
+      notification_ids: change.ids.length > idsMax ? null : change.ids,
+      unread: rows[0]?.unread ?? 0,
+      // The one who marks as unread again says so by the count.
+      read: change.unread <= 0,
+    },
     at: change.now,
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { transact } from '../../kernel/transact.ts';
 import { id } from '../../kernel/wire.ts';
 import { notify } from '../notifications/notify.ts';
 
@@ -18,10 +19,9 @@ export const projectHoursExceeded = reaction({
     allocatedHours: z.number(),
     loggedHours: z.number(),
   }),
-  async run({ database, clock, settings }, { companyId, projectId, crossing, allocatedHours, loggedHours }) {
-    const transaction = database.begin();
-    const { db } = transaction;
-    try {
+  async run(services, { companyId, projectId, crossing, allocatedHours, loggedHours }) {
+    const { clock, settings } = services;
+    await transact(services, async (db) => {
       const project = await db
         .selectFrom('projects')
         .where('company_id', '=', companyId)
@@ -43,11 +43,7 @@ export const projectHoursExceeded = reaction({
         projectId,
       }));
       await notify(db, companyId, notifications, clock.now());
-      await transaction.commit();
-    } catch (error) {
-      await transaction.rollback();
-      throw error;
-    }
+    });
   },
 });
 

@@ -1,8 +1,9 @@
-import { type AliasableExpression, type Selectable } from 'kysely';
+import { sql, type AliasableExpression, type Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
+import type { StreamName } from '../../kernel/streams.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
 import type { Task, taskStatuses } from './schemas.ts';
 
@@ -28,6 +29,19 @@ export async function findVisibleTask(db: Db, companyId: number, taskId: number)
     .where('t.task_id', '=', taskId)
     .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
     .executeTakeFirst();
+}
+
+/** Which of the given tasks, of any companies, can still be seen. */
+export async function findVisibleTasks(db: Db, tasks: StreamName[]): Promise<StreamName[]> {
+  const { rows } = await sql<{ company_id: number; task_id: number }>`
+    select t.company_id, t.task_id
+    from unnest(
+      ${tasks.map((one) => one.companyId)}::bigint[], ${tasks.map((one) => one.subject)}::bigint[]
+    ) as asked (company_id, task_id)
+    join tasks as t on t.company_id = asked.company_id and t.task_id = asked.task_id
+    join projects as p on p.company_id = t.company_id and p.project_id = t.project_id
+    where t.deleted_at is null and p.deleted_at is null`.execute(db);
+  return rows.map((row) => ({ companyId: row.company_id, subject: row.task_id }));
 }
 
 /**

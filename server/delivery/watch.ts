@@ -1,0 +1,39 @@
+import { listLiveCredentials } from '../kernel/authentication.ts';
+import { NOT_FOUND } from '../kernel/faults.ts';
+import type { StreamName } from '../kernel/streams.ts';
+import type { Followed, TailServices } from './tail.ts';
+
+/** How often it is looked up who may still listen; whoever may not any more hears nothing after this, and the lookup. */
+export const watchMs = 2_000;
+
+/**
+ * Looks up whether those who are connected may still be, and whether what they follow may still be read: a fixed
+ * number of statements, however many they are.
+ */
+export function createWatch(
+  { database: { db }, clock, connections }: TailServices,
+  followed: ReadonlyMap<string, Followed>,
+): () => Promise<void> {
+  async function endOver(): Promise<void> {
+    const credentials = connections.credentials();
+    if (credentials.length === 0) return;
+    const isLive = await listLiveCredentials(db, credentials, clock.now());
+    connections.endWhere((credential) => credentials.includes(credential) && !isLive(credential));
+  }
+
+  async function endUnreadable(): Promise<void> {
+    const byKind = Map.groupBy(followed.values(), ({ kind }) => kind);
+    for (const [kind, streams] of byKind) {
+      if (!kind.findReadable) continue;
+      const nameOf = ({ companyId, subject }: StreamName) => `${companyId} ${subject}`;
+      const readable = new Set((await kind.findReadable(db, streams)).map(nameOf));
+      for (const one of streams)
+        if (!readable.has(nameOf(one))) for (const follower of one.followers) follower.end(NOT_FOUND());
+    }
+  }
+
+  return async () => {
+    await endOver();
+    await endUnreadable();
+  };
+}

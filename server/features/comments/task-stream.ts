@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { eventFields, StreamOpened, StreamReset, type StoredFact, type StreamKind } from '../../kernel/streams.ts';
+import { id, moment } from '../../kernel/wire.ts';
+import { listNames } from '../employees/queries.ts';
+import { findVisibleTasks } from '../tasks/queries.ts';
+import { streamName } from './events.ts';
+import { listRecords } from './records.ts';
+import { Comment } from './schemas.ts';
+
+const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });
+
+const aboutComment = <Type extends string>(type: Type, description: string) =>
+  z
+    .object({
+      ...eventFields,
+      type: z.literal(type),
+      taskId: id,
+      commentId: id,
+      actorId: id.nullable().meta({ description: 'Who did it, where that is known' }),
+      comment: CommentNow.nullable().meta({
+        description: 'The comment as it stands when this is sent, which may be later; null where it is gone',
+      }),
+    })
+    .meta({ id: type, description });
+
+const CommentSeen = z
+  .object({
+    ...eventFields,
+    type: z.literal('comment.seen'),
+    taskId: id,
+    commentIds: z.array(id).meta({ description: 'What they had not seen before' }),
+    seenBy: z.object({ employee_id: id, name: z.string(), seenAt: moment }),
+  })
+  .meta({ id: 'comment.seen', description: 'Somebody has seen comments of others.' });
+
+/** What is told of the talk on a task. */
+export const CommentEvent = z.discriminatedUnion('type', [
+  aboutComment('comment.created', 'Somebody has written a comment.'),
+  aboutComment('comment.edited', 'Its author has changed it.'),
+  aboutComment('comment.deleted', 'It was deleted: `comment` is its tombstone where it has replies, else null.'),
+  aboutComment('comment.liked', 'Somebody likes it.'),
+  aboutComment('comment.unliked', 'Somebody has taken their like back.'),
+  CommentSeen,
+  StreamReset,
+  StreamOpened,
+]);
+
+type Event = z.infer<typeof CommentEvent>;
+
+const AboutComment = z.object({
+  comment_id: id,
+  task_id: id,
+  sender_id: id.optional(),
+  employee_id: id.optional(),
+});
+const Seen = z.object({ comment_ids: z.array(id), task_id: id, employee_id: id });
+
+/** The talk on a task, for whoever may see the task. */
+export const taskStream: StreamKind<Event> = {
+  name: streamName,
+  event: CommentEvent,
+
+  async show({ db, settings }, companyId, facts) {
+    const abouts = facts
+      .filter(({ type }) => type !== 'comment.seen')
+      .map(({ payload }) => AboutComment.parse(payload));
+    const views = facts.filter(({ type }) => type === 'comment.seen').map(({ payload }) => Seen.parse(payload));
+    const commentIds = [...new Set(abouts.map((about) => about.comment_id))];
+    // Nobody has the identifier 0: who looks is filled in for each of them below.
+    const records =
+      commentIds.length === 0 ? [] : await listRecords(db, companyId, { commentIds }, { viewerId: 0, settings });
+    const comments = new Map(records.map((record) => [record._id, record]));
+    const names =
+      views.length === 0
+        ? new Map()
+        : await listNames(
+            db,
+            companyId,
+            views.map((one) => one.employee_id),
+          );
+    return facts.map((fact) =>
+      fact.type === 'comment.seen' ? toSeen(fact, names) : toAbout(fact, AboutComment.parse(fact.payload), comments),
+    );
+  },
+
+  forViewer(event, { employeeId }) {
+    if (!('comment' in event) || !event.comment) return event;
+    const likedByMe = event.comment.likes.some((like) => like.employee_id === employeeId);
+    return { ...event, comment: { ...event.comment, likedByMe } };
+  },
+
+  findReadable: findVisibleTasks,
+};
+
+function toAbout(
+  { sequence, type, at }: StoredFact,
+  { comment_id: commentId, task_id: taskId, sender_id, employee_id }: z.infer<typeof AboutComment>,
+  comments: ReadonlyMap<number, unknown>,
+) {
+  const comment = comments.get(commentId) ?? null;
+  return { id: sequence, type, at, taskId, commentId, actorId: employee_id ?? sender_id ?? null, comment };
+}
+
+function toSeen({ sequence, type, at, payload }: StoredFact, names: ReadonlyMap<number, string>) {
+  const { comment_ids: commentIds, task_id: taskId, employee_id } = Seen.parse(payload);
+  const seenBy = { employee_id, name: names.get(employee_id) ?? '', seenAt: at };
+  return { id: sequence, type, at, taskId, commentIds, seenBy };
+}

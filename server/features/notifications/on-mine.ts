@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { stream } from '../../kernel/procedures.ts';
+import { lastEventId } from '../../kernel/streams.ts';
+import { NotificationEvent, recipientStream } from './recipient-stream.ts';
+
+export const onMine = stream
+  .meta({
+    section: 'Notifications',
+    events: {
+      schema: NotificationEvent,
+      summary: "What happens to one's own notifications",
+      description: 'New, read and deleted ones, each with the new unread count for a badge.',
+    },
+  })
+  .input(z.object({ lastEventId }).optional())
+  .subscription(async ({ ctx, input }) => ctx.follow(recipientStream, ctx.caller.employeeId, input?.lastEventId));

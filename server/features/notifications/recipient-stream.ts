@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { eventFields, StreamOpened, StreamReset, type StoredFact, type StreamKind } from '../../kernel/streams.ts';
+import { id } from '../../kernel/wire.ts';
+import { streamName } from './notify.ts';
+import { listByIds } from './queries.ts';
+import { Notification } from './schemas.ts';
+
+const unread = z.int().nonnegative().meta({ description: 'How many are unread after this' });
+const notificationIds = z
+  .array(id)
+  .nullable()
+  .meta({ description: 'Which; null where they are more than 1,000: read the list again' });
+
+/** What is told of a person's notifications. */
+export const NotificationEvent = z.discriminatedUnion('type', [
+  z
+    .object({
+      ...eventFields,
+      type: z.literal('notification.created'),
+      unread,
+      notificationId: id,
+      notification: Notification.nullable().meta({
+        description: 'As it stands when this is sent, which may be later; null where it is gone',
+      }),
+    })
+    .meta({ id: 'notification.created', description: 'There is a new one.' }),
+  z
+    .object({
+      ...eventFields,
+      type: z.literal('notification.read'),
+      unread,
+      notificationIds,
+      read: z.boolean().meta({ description: 'false where they were marked as unread again' }),
+    })
+    .meta({ id: 'notification.read', description: 'Some were read, or marked as unread again.' }),
+  z
+    .object({ ...eventFields, type: z.literal('notification.deleted'), unread, notificationIds })
+    .meta({ id: 'notification.deleted', description: 'Some were deleted.' }),
+  StreamReset,
+  StreamOpened,
+]);
+
+const Created = z.object({ notification_id: id, unread: z.int() });
+const Changed = z.object({
+  notification_ids: z.array(id).nullable(),
+  unread: z.int(),
+  read: z.boolean().default(true),
+});
+
+/** A person's notifications, for themself. */
+export const recipientStream: StreamKind<z.infer<typeof NotificationEvent>> = {
+  name: streamName,
+  event: NotificationEvent,
+
+  async show({ db }, companyId, facts) {
+    const created = facts.filter(({ type }) => type === 'notification.created');
+    const ids = created.map(({ payload }) => Created.parse(payload).notification_id);
+    const records = ids.length === 0 ? [] : await listByIds(db, companyId, ids);
+    const notifications = new Map(records.map((record) => [record._id, record]));
+    return facts.map((fact) => toEvent(fact, notifications));
+  },
+};
+
+function toEvent({ sequence, type, at, payload }: StoredFact, notifications: ReadonlyMap<number, unknown>) {
+  const head = { id: sequence, type, at };
+  if (type === 'notification.created') {
+    const { notification_id: notificationId, unread } = Created.parse(payload);
+    return { ...head, unread, notificationId, notification: notifications.get(notificationId) ?? null };
+  }
+  const { notification_ids: notificationIds, unread, read } = Changed.parse(payload);
+  return { ...head, unread, notificationIds, read };
+}

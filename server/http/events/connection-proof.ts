@@ -1,0 +1,17 @@
+/**
+ * What a WebSocket's first message says of its caller: `{accessToken, refreshToken}` or `{apiKey}`. The names that a
+ * login's answer and the headers have for them are understood as well.
+ */
+export function proofOf(params: Record<string, string | undefined> | null): {
+  bearer: string | undefined;
+  refreshToken: string | undefined;
+} {
+  const given = new Map(
+    Object.entries(params ?? {}).map(([name, value]) => [name.toLowerCase().replaceAll(/[-_]/g, ''), value]),
+  );
+  const authorization = given.get('authorization');
+  return {
+    bearer: given.get('apikey') ?? given.get('accesstoken') ?? /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1],
+    refreshToken: given.get('refreshtoken') ?? given.get('xrefreshtoken'),
+  };
+}

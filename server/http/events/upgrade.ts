@@ -1,0 +1,10 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Whether a request asks for the one WebSocket there is; whatever else wants to be upgraded is an ordinary request. */
+export function wantsWebSocket({
+  method,
+  url = '',
+  headers,
+}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
+  return method === 'GET' && /^\/trpc\/?(?:\?|$)/.test(url) && headers.upgrade?.toLowerCase() === 'websocket';
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import websocket from '@fastify/websocket';
+import type { AnyTRPCRouter } from '@trpc/server';
+import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { authenticate } from '../../kernel/authentication.ts';
+import type { Connection } from '../../kernel/connections.ts';
+import type { Context, Services } from '../../kernel/context.ts';
+import { FaultError } from '../../kernel/fault.ts';
+import { FORBIDDEN, MALFORMED_REQUEST, NOT_FOUND, toFaultError } from '../../kernel/faults.ts';
+import { requestIdByError } from '../../kernel/trpc.ts';
+import { requestInfo } from '../request-info.ts';
+import { bodyBytesMax } from '../rest.ts';
+import { batchMax } from '../trpc.ts';
+import { proofOf } from './connection-proof.ts';
+import { wantsWebSocket } from './upgrade.ts';
+import { socketWire } from './wires.ts';
+
+type SocketOptions = { corsOrigins: string[] };
+
+/** A caller that says nothing for this long is asked whether they are still there. */
+const pingMs = 25_000;
+const pongWaitMs = 10_000;
+/** How long sockets have to close when the service ends. */
+const goodbyeMs = 1_200;
+
+/** The operations and subscriptions over a WebSocket, at /trpc itself. */
+export async function registerWebSocket(
+  app: FastifyInstance,
+  router: AnyTRPCRouter,
+  services: Services,
+  options: SocketOptions,
+): Promise<void> {
+  await app.register((door) => openDoor(door, router, services, options));
+}
+
+async function openDoor(
+  app: FastifyInstance,
+  router: AnyTRPCRouter,
+  services: Services,
+  options: SocketOptions,
+): Promise<void> {
+  const { connections } = services;
+  await app.register(websocket, {
+    options: { maxPayload: bodyBytesMax },
+    preClose: (done) => done(),
+    // A message that is too large, or no WebSocket's: `ws` has closed the socket with the code that says so.
+    errorHandler: (error, socket, request) => {
+      request.log.info({ err: error }, 'a WebSocket broke');
+      setTimeout(() => socket.terminate(), goodbyeMs).unref();
+    },
+  });
+  app.addHook('preClose', async () => {
+    connections.closeAll();
+    for (let waited = 0; connections.count() > 0 && waited < goodbyeMs; waited += 20) await delay(20);
+    for (const socket of app.websocketServer.clients) socket.terminate();
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/trpc',
+    exposeHeadRoute: false,
+    onRequest: async (request) => {
+      if (!wantsWebSocket(request.raw)) throw NOT_FOUND();
+      refuseStrangeOrigin(request, options.corsOrigins);
+      const { connectionParams } = request.query as Record<string, unknown>;
+      if (connectionParams !== undefined && connectionParams !== '1')
+        throw MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them in the first message.' });
+    },
+    handler: async () => {},
+    wsHandler: (socket, request) => serve(socket, request, router, services),
+  });
+}
+
+/** A page of another origin opens a WebSocket without asking, so it is asked here. */
+function refuseStrangeOrigin({ headers, host }: FastifyRequest, corsOrigins: string[]): void {
+  const { origin } = headers;
+  if (origin === undefined || corsOrigins.includes(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  throw FORBIDDEN({ detail: 'Pages of this origin may not connect.' });
+}
+
+function serve(socket: WebSocket, request: FastifyRequest, router: AnyTRPCRouter, services: Services): void {
+  const info = requestInfo(request, { header: () => {} });
+  let connection: Connection;
+  try {
+    connection = services.connections.open(socketWire(socket, request.raw.socket, info.network));
+  } catch (error) {
+    socket.close(4429, toFaultError(error).fault.code);
+    return;
+  }
+  socket.once('close', () => connection.gone());
+
+  async function createContext(params: Record<string, string | undefined> | null): Promise<Context> {
+    const ctx: Context = {
+      services,
+      // Only what was said on this connection proves anything: a page cannot set headers, but it sends what it is told.
+      request: { ...info, idempotencyKey: undefined, ...proofOf(params), connection },
+    };
+    // A bad proof is refused call by call, where clients hear of it; without a good one the connection does not last.
+    const caller = await authenticate(ctx).catch(() => undefined);
+    if (caller) connection.claim(caller.credential);
+    return ctx;
+  }
+
+  const handle = getWSConnectionHandler<AnyTRPCRouter>({
+    router,
+    maxBatchSize: batchMax,
+    keepAlive: { enabled: true, pingMs, pongWaitMs },
+    createContext: ({ info: { connectionParams } }) => createContext(connectionParams),
+    onError({ error, path }) {
+      requestIdByError.set(error, request.id);
+      const refusal = toFaultError(error);
+      if (refusal.fault.status >= 500 && !(error.cause instanceof FaultError))
+        request.log.error({ err: refusal.cause ?? refusal, operation: path }, 'a call over a WebSocket failed');
+    },
+  } satisfies Partial<WSSHandlerOptions<AnyTRPCRouter>> as unknown as WSSHandlerOptions<AnyTRPCRouter>);
+  handle(socket, request.raw);
+}

@@ -1,0 +1,117 @@
+import type { Credential } from './context.ts';
+import type { FaultError } from './fault.ts';
+import { SESSION_ENDED, TOO_MANY_CONNECTIONS, TOO_MANY_SUBSCRIPTIONS } from './faults.ts';
+
+/*
+ * Connections that last: WebSockets, and answers that are streams of events. Here is who holds them and what runs on
+ * them, so that they end with the session that opened them and with the service, and that nobody holds too many.
+ */
+
+/** Why the service closes a connection: its session is over, it is not wanted, or the service ends. */
+export type Closing = 'session ended' | 'refused' | 'restart';
+
+/** What the door does for a connection. */
+export type Wire = {
+  /** The caller's address, which counts until they have said who they are. */
+  network: string;
+  /** Waits until what was sent has been taken; gives up, and cuts the connection, where nobody takes it. */
+  ready(): Promise<void> | undefined;
+  close(why: Closing): void;
+};
+
+/** Something that runs on a connection until it is told to end. */
+export type Running = { end(fault: FaultError): void };
+
+export type Connection = {
+  /** The caller has shown who they are. */
+  claim(credential: Credential): void;
+  /** Begins a subscription on it; answers how to end it. */
+  admit(subscription: Running): () => void;
+  ready(): Promise<void> | undefined;
+  /** It is gone, by whosever hand. */
+  gone(): void;
+};
+
+const subscriptionsMax = 100;
+/** For one session or key, and for one network before anybody has said who they are. */
+const connectionsMax = 50;
+/** How long somebody may stay who never shows who they are. */
+const strangerMs = 30_000;
+
+export type Connections = ReturnType<typeof createConnections>;
+
+export function createConnections() {
+  type Held = { wire: Wire; credential: Credential | undefined; holder: string; running: Set<Running> };
+  const open = new Set<Held>();
+  const countsByHolder = new Map<string, number>();
+  let isClosing = false;
+
+  function hold(held: Held, holder: string): void {
+    const count = (countsByHolder.get(holder) ?? 0) + 1;
+    if (count > connectionsMax) throw TOO_MANY_CONNECTIONS();
+    countsByHolder.set(holder, count);
+    letGo(held.holder);
+    held.holder = holder;
+  }
+
+  function letGo(holder: string): void {
+    const count = (countsByHolder.get(holder) ?? 0) - 1;
+    if (count > 0) countsByHolder.set(holder, count);
+    else countsByHolder.delete(holder);
+  }
+
+  function end(held: Held, fault: FaultError): void {
+    for (const one of held.running) one.end(fault);
+    held.wire.close('session ended');
+  }
+
+  return {
+    /** Refuses where the caller's network holds too many already. */
+    open(wire: Wire): Connection {
+      const held: Held = { wire, credential: undefined, holder: '', running: new Set() };
+      if (isClosing) wire.close('restart');
+      hold(held, `network ${wire.network}`);
+      open.add(held);
+      const tooLong = setTimeout(() => wire.close('refused'), strangerMs).unref();
+      return {
+        claim(credential) {
+          clearTimeout(tooLong);
+          const holder = nameOf(credential);
+          if (held.holder !== holder) hold(held, holder);
+          held.credential = credential;
+        },
+        admit(subscription) {
+          if (held.running.size >= subscriptionsMax) throw TOO_MANY_SUBSCRIPTIONS();
+          held.running.add(subscription);
+          return () => void held.running.delete(subscription);
+        },
+        ready: wire.ready,
+        gone() {
+          clearTimeout(tooLong);
+          if (open.delete(held)) letGo(held.holder);
+        },
+      };
+    },
+
+    /** Whose connections are open. */
+    credentials: (): Credential[] => [...open].flatMap(({ credential }) => credential ?? []),
+
+    /** Ends the connections of those who may be here no longer. */
+    endWhere(isOver: (credential: Credential) => boolean): void {
+      for (const held of open) if (held.credential && isOver(held.credential)) end(held, SESSION_ENDED());
+    },
+
+    /** For the shutdown: callers are told to come again. */
+    closeAll(): void {
+      isClosing = true;
+      for (const { wire } of open) wire.close('restart');
+    },
+
+    count: (): number => open.size,
+    countSubscriptions: (): number => [...open].reduce((sum, { running }) => sum + running.size, 0),
+  };
+}
+
+/** Who is behind a credential, as limits count them. */
+export const nameOf = (credential: Credential): string =>
+  credential.kind === 'session' ? `session ${credential.sessionId}` : `key ${credential.apiKeyId}`;
