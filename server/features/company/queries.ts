@@ -17,6 +17,17 @@ export async function getCompany(db: Db, companyId: number): Promise<CompanyRow>
     .executeTakeFirstOrThrow();
 }
 
+/** The company's time zone, which stays what it is until the transaction ends. */
+export async function lockTimezone(db: Db, companyId: number): Promise<string> {
+  const { timezone } = await db
+    .selectFrom('companies')
+    .where('company_id', '=', companyId)
+    .select('timezone')
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  return timezone;
+}
+
 export function toCompany(row: CompanyRow): z.input<typeof Company> {
   return {
     company_id: row.company_id,

@@ -3,8 +3,9 @@ import { invalid, NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { id, text } from '../../kernel/wire.ts';
+import { recountDays } from '../task-logs/recount-days.ts';
 import { recountTasks } from '../tasks/task-counts.ts';
-import { companyColumns, isStorableTimezone, toCompany } from './queries.ts';
+import { companyColumns, isStorableTimezone, lockTimezone, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
 
 export const updateCompany = admin
@@ -13,7 +14,7 @@ export const updateCompany = admin
       section: 'Company',
       summary: 'Change the name or the time zone of the company',
       description:
-        'For admins. Either field may be left out and keeps its value then; at least one must be sent. The time zone is an IANA name: days and weeks of the company are counted in it. Offsets and POSIX rules are refused.',
+        'For admins. Either field may be left out and keeps its value then; at least one must be sent. The time zone is an IANA name: days and weeks of the company are counted in it, and all that were counted before are counted anew before the answer; time that is logged meanwhile waits for that. Offsets and POSIX rules are refused.',
       example: { company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London' },
     }),
   )
@@ -27,6 +28,7 @@ export const updateCompany = admin
     if (input.company_id !== ctx.caller.companyId) throw NOT_FOUND();
     if (input.timezone !== undefined && !(await isStorableTimezone(ctx.db, input.timezone)))
       throw invalid(['timezone'], unknownTimezone);
+    const before = await lockTimezone(ctx.db, ctx.caller.companyId);
     const row = await ctx.db
       .updateTable('companies')
       .set({ name: input.name, timezone: input.timezone, updated_at: ctx.services.clock.now() })
@@ -34,6 +36,9 @@ export const updateCompany = admin
       .returning(companyColumns)
       .executeTakeFirstOrThrow();
     // Which tasks were done in time is a matter of days.
-    if (input.timezone !== undefined) await recountTasks(ctx.db, ctx.caller.companyId);
+    if (row.timezone !== before) {
+      await recountTasks(ctx.db, ctx.caller.companyId);
+      await recountDays(ctx.db, ctx.caller.companyId);
+    }
     return toCompany(row);
   });

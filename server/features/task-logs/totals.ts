@@ -1,7 +1,9 @@
 import type { Db } from '../../../db/open.ts';
 import { addLoggedTime, settleAllocation, type ExceededProject } from './allocation.ts';
+import type { TaskLogRow } from './queries.ts';
+import { keepWorkDays, type Period } from './work-days.ts';
 
-type CountedLog = { project_id: number; duration_seconds: number };
+type CountedLog = Pick<TaskLogRow, 'employee_id' | 'project_id' | 'start_time' | 'end_time' | 'duration_seconds'>;
 
 /** A log before and after a change: a new one has no before, a deleted one no after. */
 export type LogChange = { before?: CountedLog; after?: CountedLog };
@@ -14,6 +16,9 @@ export async function keepTotals(
   db: Db,
   { companyId, changes, now }: { companyId: number; changes: readonly LogChange[]; now: Date },
 ): Promise<ExceededProject[]> {
+  const periods = changes.filter(movesTime).flatMap(({ before, after }) => [...periodOf(before), ...periodOf(after)]);
+  if (periods.length > 0) await keepWorkDays(db, companyId, periods);
+
   const seconds = new Map<number, number>();
   const add = (log: CountedLog, sign: 1 | -1) =>
     seconds.set(log.project_id, (seconds.get(log.project_id) ?? 0) + sign * log.duration_seconds);
@@ -23,4 +28,17 @@ export async function keepTotals(
   }
   await addLoggedTime(db, { companyId, changes: seconds, now });
   return settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now });
+}
+
+/** Whether the change is more than one of words, task or project. */
+function movesTime({ before, after }: LogChange): boolean {
+  return (
+    before?.employee_id !== after?.employee_id ||
+    before?.start_time.getTime() !== after?.start_time.getTime() ||
+    before?.end_time.getTime() !== after?.end_time.getTime()
+  );
+}
+
+function periodOf(log: CountedLog | undefined): Period[] {
+  return log ? [{ employeeId: log.employee_id, start: log.start_time, end: log.end_time }] : [];
 }

@@ -1,0 +1,105 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { listShares, recounted } from './recount-days.ts';
+
+/** A total that is not what the logs say. */
+export type Difference = { total: string; kept: number; counted: number };
+
+export type Verification = {
+  /** How many rows were held against each other. */
+  checked: { logs: number; days: number; people: number; projects: number };
+  differences: Difference[];
+};
+
+/**
+ * Counts every total of the company's time anew from its logs, and answers where what is kept differs. What is compared
+ * is read in one statement, so logs may go on changing meanwhile.
+ */
+export async function verifyTotals(db: Db, companyId: number): Promise<Verification> {
+  const differences: Difference[] = [];
+  const compare = async (query: RawBuilder<Difference>) => differences.push(...(await query.execute(db)).rows);
+  for (const employeeIds of await listShares(db, companyId)) await compare(personsDays(companyId, employeeIds));
+  await compare(companysDays(companyId));
+  await compare(persons(companyId));
+  await compare(projects(companyId));
+  const { rows } = await sql<Verification['checked']>`
+    select
+      (select count(*) from task_logs where company_id = ${companyId}) as logs,
+      (select count(*) from work_days where company_id = ${companyId}) as days,
+      (select count(*) from work_totals where company_id = ${companyId}) as people,
+      (select count(*) from projects where company_id = ${companyId}) as projects`.execute(db);
+  return { checked: rows[0]!, differences };
+}
+
+/** Days of people against their logs. A day that is kept without a log, or not kept with one, differs from -1. */
+function personsDays(companyId: number, employeeIds: readonly number[]) {
+  return sql<Difference>`
+    with ${recounted(companyId, employeeIds)}, kept as (
+      select employee_id, day, working_seconds, logged_seconds from work_days
+      where company_id = ${companyId} and employee_id = any(${employeeIds}::bigint[])
+    )
+    select x.name || ' seconds of employee ' || employee_id || ' on ' || day as total, x.kept, x.counted
+    from kept as k full join counted as c using (employee_id, day)
+    cross join lateral (values
+      ('working', coalesce(k.working_seconds, -1), coalesce(c.working_seconds, -1)),
+      ('logged', coalesce(k.logged_seconds, -1), coalesce(c.logged_seconds, -1))
+    ) as x (name, kept, counted)
+    where x.kept <> x.counted
+    order by employee_id, day`;
+}
+
+/** Days of the company against those of its people. */
+function companysDays(companyId: number) {
+  return sql<Difference>`
+    select 'logged seconds on ' || day as total,
+      coalesce(k.logged_seconds, 0) as kept, coalesce(c.logged_seconds, 0) as counted
+    from (select day, logged_seconds from company_days where company_id = ${companyId}) as k
+    full join (
+      select day, sum(logged_seconds)::bigint as logged_seconds from work_days
+      where company_id = ${companyId} group by day
+    ) as c using (day)
+    where coalesce(k.logged_seconds, 0) <> coalesce(c.logged_seconds, 0)
+    order by day`;
+}
+
+/** All time of people: logged against the durations of their logs, working against their days. */
+function persons(companyId: number) {
+  return sql<Difference>`
+    select x.name || ' seconds of employee ' || e.employee_id as total, x.kept, x.counted
+    from employees as e
+    left join work_totals as t on t.company_id = e.company_id and t.employee_id = e.employee_id
+    left join (
+      select employee_id, sum(duration_seconds)::bigint as seconds from task_logs
+      where company_id = ${companyId} group by employee_id
+    ) as l on l.employee_id = e.employee_id
+    left join (
+      select employee_id, sum(working_seconds)::bigint as seconds from work_days
+      where company_id = ${companyId} group by employee_id
+    ) as w on w.employee_id = e.employee_id
+    cross join lateral (values
+      ('logged', coalesce(t.logged_seconds, 0), coalesce(l.seconds, 0)),
+      ('working', coalesce(t.working_seconds, 0), coalesce(w.seconds, 0))
+    ) as x (name, kept, counted)
+    where e.company_id = ${companyId} and x.kept <> x.counted
+    order by e.employee_id`;
+}
+
+/** Projects against the durations of their logs, and whether each is known to exceed its allocation as it does. */
+function projects(companyId: number) {
+  return sql<Difference>`
+    select x.name || ' of project ' || p.project_id as total, x.kept, x.counted
+    from projects as p
+    left join (
+      select project_id, sum(duration_seconds)::bigint as seconds from task_logs
+      where company_id = ${companyId} group by project_id
+    ) as l on l.project_id = p.project_id
+    cross join lateral (values
+      ('logged seconds', p.logged_seconds, coalesce(l.seconds, 0)),
+      ('exceeded (1) or not (0)', p.is_exceeded::integer::bigint, case
+        when p.deleted_at is not null then p.is_exceeded
+        else coalesce(p.logged_seconds > p.allocated_hours * 3600, false)
+      end::integer::bigint)
+    ) as x (name, kept, counted)
+    where p.company_id = ${companyId} and x.kept <> x.counted
+    order by p.project_id`;
+}
