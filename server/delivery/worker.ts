@@ -97,7 +97,7 @@ export function createWorker(services: ReactionServices, reactions: AnyReaction[
   }
 
   async function drain(): Promise<void> {
-    while ((await round()) > 0);
+    while (!stopping.signal.aborted && (await round()) > 0);
   }
 
   async function work(): Promise<void> {
