@@ -19,8 +19,6 @@ import { createWatch, watchMs } from './watch.ts';
 export type Tail = Streams & {
   start(): void;
   stop(): Promise<void>;
-  /** Events sent so far. */
-  countSent(): number;
 };
 
 /** A stream that somebody in this process follows. */

@@ -47,6 +47,7 @@ ${head}
 <a href="${root}docs">Reference</a>
 <a href="${root}docs/errors">Errors</a>
 <a href="${root}openapi.json">OpenAPI</a>
+<a href="${root}asyncapi.json">AsyncAPI</a>
 </nav></header>
 ${body}
 </body>

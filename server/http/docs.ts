@@ -6,6 +6,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { NOT_FOUND } from '../kernel/faults.ts';
 import { errorListPage, errorPage, page } from './docs-pages.ts';
+import { createAsyncDocument } from './asyncapi.ts';
 import { createDocument } from './openapi.ts';
 import { operationsOf } from './operations.ts';
 import { sendProblem } from './problem.ts';
@@ -15,17 +16,10 @@ const own = join(import.meta.dirname, 'docs');
 const swaggerUi = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
 const assets = new Set(['reference.js', 'page.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']);
 
-/** /openapi.json and the pages that explain it. All of it is served from here: the pages need no network. */
+/** /openapi.json, /asyncapi.json and the pages that explain them. All of it is served from here: the pages need no network. */
 export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): Promise<void> {
-  const document = JSON.stringify(createDocument(router, publicUrl));
-  const etag = `"${createHash('sha256').update(document).digest('base64url').slice(0, 27)}"`;
-  app.get('/openapi.json', async (request, reply) => {
-    void reply.headers({ ETag: etag, 'Cache-Control': 'no-cache' });
-    const known = request.headers['if-none-match'];
-    if (known !== undefined && known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
-      return reply.status(304).send();
-    return reply.type('application/json; charset=utf-8').send(document);
-  });
+  serveDocument(app, '/openapi.json', createDocument(router, publicUrl));
+  serveDocument(app, '/asyncapi.json', createAsyncDocument(router, publicUrl));
 
   await app.register(fastifyStatic, {
     root: [own, swaggerUi],
@@ -57,6 +51,18 @@ export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, 
       return text === undefined ? sendProblem(request, reply, NOT_FOUND()) : html(reply, text);
     });
   }
+}
+
+function serveDocument(app: FastifyInstance, url: string, made: object): void {
+  const document = JSON.stringify(made);
+  const etag = `"${createHash('sha256').update(document).digest('base64url').slice(0, 27)}"`;
+  app.get(url, async (request, reply) => {
+    void reply.headers({ ETag: etag, 'Cache-Control': 'no-cache' });
+    const known = request.headers['if-none-match'];
+    if (known !== undefined && known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
+      return reply.status(304).send();
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
 }
 
 function html(reply: FastifyReply, text: string): FastifyReply {

@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../../db/open.ts';
+import type { Services } from '../kernel/context.ts';
 import { calledPaths } from './trpc.ts';
 
+type Measured = Pick<Services, 'database' | 'connections' | 'streams'>;
+
 /** /metrics for Prometheus. Each app has a registry of its own, for tests start many. */
-export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, database: Database): void {
+export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, services: Measured): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
@@ -18,10 +21,13 @@ export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, dat
   });
   const procedures = new Set(Object.keys(router._def.procedures));
   app.addHook('onResponse', async (request, reply) => {
+    // A stream of events takes as long as its reader likes.
+    if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return;
     const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
     durations.observe(labels, reply.elapsedTime / 1000);
   });
-  watchDeliveries(registry, database);
+  watchDeliveries(registry, services.database);
+  watchEvents(registry, services);
   app.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
@@ -34,6 +40,30 @@ function nameOf(request: FastifyRequest, procedures: Set<string>): string {
   const [called, ...others] = calledPaths(request);
   if (called !== undefined && procedures.has(called)) return others.length === 0 ? called : 'batch';
   return url ?? 'unknown path';
+}
+
+function watchEvents(registry: Registry, { connections, streams }: Measured): void {
+  const gauge = (name: string, help: string, count: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(count());
+      },
+    });
+  gauge('event_connections', 'WebSockets and streams of events that are open', connections.count);
+  gauge('event_subscriptions', 'Subscriptions that run on them', connections.countSubscriptions);
+  // oxlint-disable-next-line no-new -- a counter registers itself
+  new Counter({
+    name: 'events_sent_total',
+    help: 'Events sent to subscribers by this process',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(streams.countSent());
+    },
+  });
 }
 
 function watchDeliveries(registry: Registry, database: Database): void {

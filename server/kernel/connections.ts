@@ -33,8 +33,10 @@ export type Connection = {
 };
 
 const subscriptionsMax = 100;
-/** For one session or key, and for one network before anybody has said who they are. */
-const connectionsMax = 50;
+/** For one session or key. */
+const connectionsMax = 1_000;
+/** For one network, of those on which nobody has said yet who they are: after a restart everybody comes at once. */
+const strangersMax = 2_000;
 /** How long somebody may stay who never shows who they are. */
 const strangerMs = 30_000;
 
@@ -46,9 +48,9 @@ export function createConnections() {
   const countsByHolder = new Map<string, number>();
   let isClosing = false;
 
-  function hold(held: Held, holder: string): void {
+  function hold(held: Held, holder: string, max: number): void {
     const count = (countsByHolder.get(holder) ?? 0) + 1;
-    if (count > connectionsMax) throw TOO_MANY_CONNECTIONS();
+    if (count > max) throw TOO_MANY_CONNECTIONS();
     countsByHolder.set(holder, count);
     letGo(held.holder);
     held.holder = holder;
@@ -70,14 +72,14 @@ export function createConnections() {
     open(wire: Wire): Connection {
       const held: Held = { wire, credential: undefined, holder: '', running: new Set() };
       if (isClosing) wire.close('restart');
-      hold(held, `network ${wire.network}`);
+      hold(held, `network ${wire.network}`, strangersMax);
       open.add(held);
       const tooLong = setTimeout(() => wire.close('refused'), strangerMs).unref();
       return {
         claim(credential) {
           clearTimeout(tooLong);
           const holder = nameOf(credential);
-          if (held.holder !== holder) hold(held, holder);
+          if (held.holder !== holder) hold(held, holder, connectionsMax);
           held.credential = credential;
         },
         admit(subscription) {

@@ -39,31 +39,33 @@ export type StreamKind<Event extends StreamEvent> = {
 };
 
 /** Said by the service itself, in any stream. */
-const positions = {
+const saying = <Type extends string>(type: Type) => ({
   id: z.int().nonnegative().meta({ description: 'The number of the latest event of the stream' }),
+  type: z.literal(type),
   at: moment,
-};
+});
 
 /** What was missed is no longer kept: read the things themselves again. What follows is complete. */
 export const StreamReset = z
-  .object({ ...positions, type: z.literal('stream.reset') })
+  .object(saying('stream.reset'))
   .meta({ id: 'stream.reset', description: 'What was missed is no longer kept: read the list again.' });
 
 /** Answered to `lastEventId: "now"`. */
-export const StreamOpened = z.object({ ...positions, type: z.literal('stream.opened') }).meta({
+export const StreamOpened = z.object(saying('stream.opened')).meta({
   id: 'stream.opened',
   description:
     'Only for `lastEventId: "now"`: where the stream stands, so that a cut before its next event loses none.',
 });
 
 /** The fields with which every event of a stream begins. */
-export const eventFields = {
+export const eventFields = <Type extends string>(type: Type) => ({
   id: z
     .int()
     .positive()
     .meta({ description: 'Its number in the stream: one more than the event before, in the order of commits' }),
+  type: z.literal(type),
   at: moment.meta({ description: 'When it happened' }),
-};
+});
 
 /** Where to go on: the `id` of the last event that the caller has. */
 export const lastEventId = z
@@ -92,6 +94,8 @@ export type Streams = {
   ): AsyncGenerator<TrackedEnvelope<Event>, void>;
   /** Something was committed to these. */
   wake(streams: readonly string[]): void;
+  /** How many events this process has sent. */
+  countSent(): number;
 };
 
 /** How a stream is called among all companies'. */

@@ -12,8 +12,7 @@ const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });
 const aboutComment = <Type extends string>(type: Type, description: string) =>
   z
     .object({
-      ...eventFields,
-      type: z.literal(type),
+      ...eventFields(type),
       taskId: id,
       commentId: id,
       actorId: id.nullable().meta({ description: 'Who did it, where that is known' }),
@@ -25,8 +24,7 @@ const aboutComment = <Type extends string>(type: Type, description: string) =>
 
 const CommentSeen = z
   .object({
-    ...eventFields,
-    type: z.literal('comment.seen'),
+    ...eventFields('comment.seen'),
     taskId: id,
     commentIds: z.array(id).meta({ description: 'What they had not seen before' }),
     seenBy: z.object({ employee_id: id, name: z.string(), seenAt: moment }),

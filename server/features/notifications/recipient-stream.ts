@@ -15,8 +15,7 @@ const notificationIds = z
 export const NotificationEvent = z.discriminatedUnion('type', [
   z
     .object({
-      ...eventFields,
-      type: z.literal('notification.created'),
+      ...eventFields('notification.created'),
       unread,
       notificationId: id,
       notification: Notification.nullable().meta({
@@ -26,15 +25,14 @@ export const NotificationEvent = z.discriminatedUnion('type', [
     .meta({ id: 'notification.created', description: 'There is a new one.' }),
   z
     .object({
-      ...eventFields,
-      type: z.literal('notification.read'),
+      ...eventFields('notification.read'),
       unread,
       notificationIds,
       read: z.boolean().meta({ description: 'false where they were marked as unread again' }),
     })
     .meta({ id: 'notification.read', description: 'Some were read, or marked as unread again.' }),
   z
-    .object({ ...eventFields, type: z.literal('notification.deleted'), unread, notificationIds })
+    .object({ ...eventFields('notification.deleted'), unread, notificationIds })
     .meta({ id: 'notification.deleted', description: 'Some were deleted.' }),
   StreamReset,
   StreamOpened,

@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import { Ajv } from 'ajv';
+import { expect, test } from 'vitest';
+import { startService } from '../support/service.ts';
+
+const service = await startService();
+const { status, headers, body: document } = await service.stranger.get('/asyncapi.json');
+
+test('is served as AsyncAPI 3, valid by the official schema', () => {
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  const schema = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0-without-$id.json') as object;
+  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+  const validate = ajv.compile(schema);
+  validate(document);
+  expect(validate.errors).toBeNull();
+  // The schema finds something to say where there is something wrong.
+  expect(validate({ ...document, channels: { x: { messages: 7 } } })).toBe(false);
+});
+
+test('names every subscription and every event that the interface has, and nothing points nowhere', () => {
+  expect(Object.keys(document.channels)).toEqual(['comments.onTask', 'notifications.onMine']);
+  const sent = (operation: string) =>
+    document.operations[operation].messages.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1));
+  const everywhere = ['stream.reset', 'stream.opened'];
+  expect(sent('comments.onTask')).toEqual([
+    ...['created', 'edited', 'deleted', 'liked', 'unliked', 'seen'].map((what) => `comment.${what}`),
+    ...everywhere,
+  ]);
+  expect(sent('notifications.onMine')).toEqual([
+    ...['created', 'read', 'deleted'].map((what) => `notification.${what}`),
+    ...everywhere,
+  ]);
+  const text = JSON.stringify(document);
+  for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const target = pointer!.split('/').reduce((part, step) => part?.[step], document);
+    expect({ pointer, isThere: typeof target === 'object' && target.$ref !== `#/${pointer}` }).toEqual({
+      pointer,
+      isThere: true,
+    });
+  }
+});
