@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Context, Services } from '../kernel/context.ts';
 import { FaultError } from '../kernel/fault.ts';
-import { toFaultError, VALIDATION_FAILED } from '../kernel/faults.ts';
+import { toFaultError, VALIDATION_FAILED, validationFailed } from '../kernel/faults.ts';
 import { operationsOf, unwrap, type Operation } from './operations.ts';
 import { sendProblem } from './problem.ts';
 import { requestInfo } from './request-info.ts';
@@ -67,7 +67,10 @@ function asRest({ meta }: Operation, error: FaultError): FaultError {
   const issues = error.issues.map((issue) =>
     issue.path[0] === bodyField ? { ...issue, path: issue.path.slice(1) } : issue,
   );
-  return new FaultError(error.fault, { detail: error.message, issues });
+  // Its sentence names the same paths.
+  return error.fault === VALIDATION_FAILED
+    ? validationFailed(issues)
+    : new FaultError(error.fault, { detail: error.message, issues });
 }
 
 /**

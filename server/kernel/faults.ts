@@ -98,7 +98,7 @@ export const OVERLOADED = fault(
 );
 
 /** An invalid input, said in one sentence as well. */
-function validationFailed(issues: Issue[]): FaultError {
+export function validationFailed(issues: Issue[]): FaultError {
   const shown = issues
     .slice(0, 3)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));

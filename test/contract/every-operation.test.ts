@@ -114,7 +114,7 @@ function call(caller: Pick<Caller, 'send'>, operation: Operation, input: Record<
     const query = new URLSearchParams(Object.fromEntries(rest.map(([field, value]) => [field, String(value)])));
     return caller.send(method, `${url}?${query.toString()}`);
   }
-  const body = meta.bodyField === undefined ? Object.fromEntries(rest) : input[meta.bodyField];
+  const body = meta.bodyField === undefined ? Object.fromEntries(rest) : JSON.stringify(input[meta.bodyField]);
   return caller.send(method, url, rest.length === 0 ? undefined : body);
 }
 

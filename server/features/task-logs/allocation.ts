@@ -21,7 +21,7 @@ export async function addLoggedTime(
   if (rows.length === 0) return;
   const projectIds = rows.map(([projectId]) => projectId);
   const seconds = rows.map(([, delta]) => delta);
-  if (rows.length > 1) await lockProjects(db, companyId, projectIds);
+  if (rows.length > 1) await selectAllocations(db, companyId, projectIds).forNoKeyUpdate().execute();
   await sql`
     update projects as p
     set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, ${now}::timestamptz)
@@ -29,42 +29,49 @@ export async function addLoggedTime(
     where p.company_id = ${companyId} and p.project_id = c.project_id`.execute(db);
 }
 
-export type ExceededProject = { projectId: number; allocatedHours: number; loggedHours: number };
-
 /**
  * Holds projects against their allocations, after their logged time or their allocation has changed in this
- * transaction, and answers those that exceed theirs now. A project that has just begun to owes its admins a
- * notification: wake the deliveries after the commit. One that no longer exceeds may cross again.
+ * transaction. A project that has just begun to exceed its own owes its admins a notification: wake the deliveries after
+ * the commit. One that no longer exceeds may cross again.
  */
 export async function settleAllocation(
   db: Db,
   { companyId, projectIds, now }: { companyId: number; projectIds: readonly number[]; now: Date },
-): Promise<ExceededProject[]> {
-  const projects = await lockProjects(db, companyId, projectIds);
-  const exceeded: ExceededProject[] = [];
-  for (const { project_id: projectId, allocated_hours, logged_seconds, is_exceeded, exceeds } of projects) {
-    const figures = { projectId, allocatedHours: allocated_hours!, loggedHours: hoursOf(logged_seconds) };
-    if (exceeds) exceeded.push(figures);
-    if (exceeds === is_exceeded) continue;
+): Promise<void> {
+  const projects = await selectAllocations(db, companyId, projectIds).forNoKeyUpdate().execute();
+  for (const project of projects) {
+    if (project.exceeds === project.is_exceeded) continue;
     await db
       .updateTable('projects')
-      .set({ is_exceeded: exceeds })
+      .set({ is_exceeded: project.exceeds })
       .where('company_id', '=', companyId)
-      .where('project_id', '=', projectId)
+      .where('project_id', '=', project.project_id)
       .execute();
-    if (!exceeds) continue;
+    if (!project.exceeds) continue;
     const crossing = randomUUID();
-    await deliver(db, projectHoursExceeded, { dedupeKey: crossing, payload: { companyId, crossing, ...figures }, now });
+    const payload = { companyId, crossing, ...toExceeded(project) };
+    await deliver(db, projectHoursExceeded, { dedupeKey: crossing, payload, now });
   }
-  return exceeded;
 }
+
+export type ExceededProject = { projectId: number; allocatedHours: number; loggedHours: number };
 
 /** Hours to two decimals. */
 export function hoursOf(seconds: number): number {
   return Math.round(seconds / 36) / 100;
 }
 
-async function lockProjects(db: Db, companyId: number, projectIds: readonly number[]) {
+/** Those of the given projects that exceed their allocation now. */
+export async function listExceededProjects(
+  db: Db,
+  companyId: number,
+  projectIds: readonly number[],
+): Promise<ExceededProject[]> {
+  const rows = await selectAllocations(db, companyId, projectIds).execute();
+  return rows.filter(({ exceeds }) => exceeds).map(toExceeded);
+}
+
+function selectAllocations(db: Db, companyId: number, projectIds: readonly number[]) {
   return db
     .selectFrom('projects')
     .where('company_id', '=', companyId)
@@ -72,7 +79,16 @@ async function lockProjects(db: Db, companyId: number, projectIds: readonly numb
     .where('deleted_at', 'is', null)
     .select(['project_id', 'allocated_hours', 'logged_seconds', 'is_exceeded'])
     .select(sql<boolean>`coalesce(logged_seconds > allocated_hours * 3600, false)`.as('exceeds'))
-    .orderBy('project_id')
-    .forNoKeyUpdate()
-    .execute();
+    .orderBy('project_id');
 }
+
+/** A project without an allocation exceeds none. */
+const toExceeded = (row: {
+  project_id: number;
+  allocated_hours: number | null;
+  logged_seconds: number;
+}): ExceededProject => ({
+  projectId: row.project_id,
+  allocatedHours: row.allocated_hours!,
+  loggedHours: hoursOf(row.logged_seconds),
+});

@@ -10,7 +10,7 @@ export type Times = { start: Date; end: Date };
 export type TimeFields = { start: Issue['path']; end: Issue['path']; blame?: 'start' | 'end' };
 
 /** What is wrong with the times of a log: a log ends after it starts, lasts a day at most, and ends tomorrow at most. */
-function findTimeIssues({ start, end }: Times, now: Date, fields: TimeFields): Issue[] {
+export function findTimeIssues({ start, end }: Times, now: Date, fields: TimeFields): Issue[] {
   const { blame = 'end' } = fields;
   const durationMs = end.getTime() - start.getTime();
   const issues: Issue[] = [];

@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/open.ts';
-import { addLoggedTime, settleAllocation, type ExceededProject } from './allocation.ts';
+import { addLoggedTime, settleAllocation } from './allocation.ts';
 import type { TaskLogRow } from './queries.ts';
 import { keepWorkDays, type Period } from './work-days.ts';
 
@@ -10,12 +10,13 @@ export type LogChange = { before?: CountedLog; after?: CountedLog };
 
 /**
  * Takes changed logs over into every total that is kept of them, in the transaction of the change.
- * Answers which of the projects touched exceed their allocation now; wake the deliveries after the commit.
+ * Wake the deliveries after the commit: a project may have crossed its allocation.
  */
 export async function keepTotals(
   db: Db,
   { companyId, changes, now }: { companyId: number; changes: readonly LogChange[]; now: Date },
-): Promise<ExceededProject[]> {
+): Promise<void> {
+  if (changes.length === 0) return;
   const periods = changes.filter(movesTime).flatMap(({ before, after }) => [...periodOf(before), ...periodOf(after)]);
   if (periods.length > 0) await keepWorkDays(db, companyId, periods);
 
@@ -27,7 +28,7 @@ export async function keepTotals(
     if (after) add(after, 1);
   }
   await addLoggedTime(db, { companyId, changes: seconds, now });
-  return settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now });
+  await settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now });
 }
 
 /** Whether the change is more than one of words, task or project. */

@@ -52,6 +52,20 @@ export async function lockVisibleTask(db: Db, companyId: number, taskId: number)
   return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forShare());
 }
 
+/** The same for several tasks at once, in the order of their identifiers; answers those that there are. */
+export async function lockVisibleTasks(db: Db, companyId: number, taskIds: readonly number[]): Promise<VisibleTask[]> {
+  const { rows } = await sql<VisibleTask>`
+    with t as materialized (
+      select task_id, project_id, title, owner_id from tasks
+      where company_id = ${companyId} and task_id = any(${taskIds}::bigint[]) and deleted_at is null
+      order by task_id for share
+    )
+    select t.task_id, t.project_id, t.title, t.owner_id
+    from t join projects as p on p.company_id = ${companyId} and p.project_id = t.project_id
+    where p.deleted_at is null`.execute(db);
+  return rows;
+}
+
 /** The same for whoever is about to change or delete the task itself. */
 export async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
   return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate());

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { FORBIDDEN, NOT_FOUND, validationFailed } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id, moment } from '../../kernel/wire.ts';
+import { lockVisibleTasks } from '../tasks/queries.ts';
+import { hoursOf, listExceededProjects } from './allocation.ts';
+import { entries, findEntryIssues, sortOut } from './bulk-entries.ts';
+import { insertTaskLogs, isActiveEmployee, toTaskLog } from './queries.ts';
+import { TaskLog } from './schemas.ts';
+import { keepTotals } from './totals.ts';
+import { listWorkDays } from './work-days.ts';
+import { checkMayWrite } from './writers.ts';
+
+export const bulkCreateTaskLogs = member
+  .meta(
+    rest('POST /tasklogs/bulk/create/{user_id}/', {
+      section: 'Task logs',
+      summary: 'Log much time at once',
+      description:
+        'The body is the array itself: 1 to 1,000 entries, all of one active employee. Written by that employee, a team leader or an admin.\n\nAn entry with the task, employee and start of a stored log, or of an earlier entry, is skipped and reported in `skipped`. Where one entry is invalid, nothing is stored, and `issues` names each that is by its index, as in `[2, "endTime"]`. `created` is in the order of the entries.\n\n`days` holds each day that an entry touches, also one that was skipped, in the time zone of the company: the employee’s working hours of the whole day, whatever they were logged by, to two decimals. Logs across midnight are split, and no minute counts twice. `exceededProjects` are those of the entries’ projects that have more hours logged now than allocated; where this request crosses an allocation, every active admin is notified, once for each crossing.',
+      faults: [FORBIDDEN],
+      bodyField: 'entries',
+      example: {
+        user_id: 7,
+        entries: [
+          { taskId: 12, userId: 7, startTime: '2026-03-02T09:00:00Z', endTime: '2026-03-02T12:15:00Z' },
+          {
+            taskId: 12,
+            userId: 7,
+            startTime: '2026-03-02T13:00:00Z',
+            endTime: '2026-03-02T17:30:00Z',
+            description: 'Cut the gears',
+            manualAdd: false,
+          },
+        ],
+      },
+    }),
+  )
+  .input(z.object({ user_id: id, entries }))
+  .output(
+    z.object({
+      created: z.array(TaskLog),
+      skipped: z.array(
+        z.object({ index: z.int(), taskId: id, userId: id, startTime: moment, reason: z.literal('duplicate') }),
+      ),
+      days: z.array(z.object({ date: z.string().meta({ format: 'date' }), workingHours: z.number() })),
+      exceededProjects: z.array(z.object({ projectId: id, allocatedHours: z.number(), loggedHours: z.number() })),
+    }),
+  )
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId } = caller;
+    const { user_id: employeeId, entries } = input;
+    const now = services.clock.now();
+    // Whoever calls is an active employee.
+    if (employeeId !== caller.employeeId && !(await isActiveEmployee(db, companyId, employeeId))) throw NOT_FOUND();
+    checkMayWrite(caller, employeeId);
+
+    const taskIds = entries.map(({ taskId }) => taskId);
+    const tasks = new Map((await lockVisibleTasks(db, companyId, taskIds)).map((task) => [task.task_id, task]));
+    const issues = await findEntryIssues(db, { companyId, employeeId, entries, tasks, now });
+    if (issues.length > 0) throw validationFailed(issues);
+
+    const logs = entries.map(({ userId, description = null, ...entry }) => {
+      const { project_id: projectId } = tasks.get(entry.taskId)!;
+      return { ...entry, employeeId: userId, projectId, description };
+    });
+    const made = await insertTaskLogs(db, { companyId, logs, now });
+    await keepTotals(db, { companyId, changes: made.map((after) => ({ after })), now });
+    ctx.afterCommit(services.wakeDeliveries);
+
+    const { created, skipped } = sortOut(entries, made);
+    const periods = logs.map(({ startTime: start, endTime: end }) => ({ employeeId, start, end }));
+    const days = await listWorkDays(db, companyId, periods);
+    return {
+      created: created.map(toTaskLog),
+      skipped,
+      days: days.map(({ day, working_seconds }) => ({ date: day, workingHours: hoursOf(working_seconds) })),
+      exceededProjects: await listExceededProjects(
+        db,
+        companyId,
+        logs.map(({ projectId }) => projectId),
+      ),
+    };
+  });

@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import type { Issue } from '../../kernel/fault.ts';
+import { id, timestamp } from '../../kernel/wire.ts';
+import type { VisibleTask } from '../tasks/queries.ts';
+import type { TaskLogRow } from './queries.ts';
+import { logDescription } from './schemas.ts';
+import { findTimeIssues } from './times.ts';
+
+const entriesMax = 1_000;
+const size = 'must have 1 to 1,000 entries';
+
+const Entry = z.object({
+  taskId: id,
+  userId: id.meta({ description: 'The employee of the path' }),
+  startTime: timestamp,
+  endTime: timestamp,
+  description: logDescription,
+  manualAdd: z.boolean().default(true).meta({ description: 'Entered by hand, not taken by a timer' }),
+});
+
+export const entries = z.array(Entry).min(1, size).max(entriesMax, size);
+type Entries = z.output<typeof entries>;
+
+/** What is wrong with entries beyond their shape, each by its place in the list. */
+export async function findEntryIssues(
+  db: Db,
+  {
+    companyId,
+    employeeId,
+    entries,
+    tasks,
+    now,
+  }: { companyId: number; employeeId: number; entries: Entries; tasks: ReadonlyMap<number, VisibleTask>; now: Date },
+): Promise<Issue[]> {
+  const others = entries.map(({ userId }) => userId).filter((userId) => userId !== employeeId);
+  const colleagues = new Set(others.length === 0 ? [] : await listEmployeeIds(db, companyId, others));
+  return entries.flatMap((entry, index) => {
+    const issues: Issue[] = [];
+    const at = (field: keyof typeof entry) => ['entries', index, field];
+    if (!tasks.has(entry.taskId)) issues.push({ ...nothing, path: at('taskId') });
+    if (colleagues.has(entry.userId))
+      issues.push({ path: at('userId'), message: 'must be the employee of the path', code: 'custom' });
+    else if (entry.userId !== employeeId) issues.push({ ...nothing, path: at('userId') });
+    const fields = { start: at('startTime'), end: at('endTime') };
+    return [...issues, ...findTimeIssues({ start: entry.startTime, end: entry.endTime }, now, fields)];
+  });
+}
+
+const nothing = { message: 'names nothing in your company', code: 'not_found' };
+
+async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', sql<number>`any(${employeeIds}::bigint[])`)
+    .select('employee_id')
+    .execute();
+  return rows.map((row) => row.employee_id);
+}
+
+/** Which entries became which logs, in the order of the entries, and which were duplicates. */
+export function sortOut(entries: Entries, made: readonly TaskLogRow[]) {
+  const keyOf = (taskId: number, start: Date) => `${taskId} ${start.getTime()}`;
+  const rows = new Map(made.map((row) => [keyOf(row.task_id, row.start_time), row]));
+  const created: TaskLogRow[] = [];
+  const skipped: { index: number; taskId: number; userId: number; startTime: Date; reason: 'duplicate' }[] = [];
+  for (const [index, { taskId, userId, startTime }] of entries.entries()) {
+    const key = keyOf(taskId, startTime);
+    const row = rows.get(key);
+    if (row) created.push(row);
+    else skipped.push({ index, taskId, userId, startTime, reason: 'duplicate' });
+    // The first of several alike is the one that was stored.
+    rows.delete(key);
+  }
+  return { created, skipped };
+}
