@@ -65,9 +65,9 @@ async function list(column: string, table: string): Promise<unknown[]> {
 
 test('a sweep takes what has served its time, and nothing that has not', async () => {
   await insertCode('expired@example.com', ago(1));
-  await insertCode('alive@example.com', ago(-1_000));
+  await insertCode('alive@example.com', ago(-hourMs));
   await insertToken('expired', ago(1));
-  await insertToken('alive', ago(-1_000));
+  await insertToken('alive', ago(-hourMs));
   await insertAnswer('a day old', ago(24 * hourMs));
   await insertAnswer('younger', ago(24 * hourMs - 60_000));
   await insertEvents([1, 2], ago(7 * dayMs));
