@@ -23,7 +23,7 @@ export function createLocalBus(): Bus {
 
 const channel = 'work_management_service';
 const reconnectMs = { first: 100, longest: 5_000 };
-/** What stands behind a NOTIFY that is still running; more is dropped. */
+/** What may stand behind a NOTIFY that is still running; more is dropped. */
 const waitingMax = 1_000;
 
 /**
@@ -35,7 +35,8 @@ export function createServerBus(config: pg.ClientConfig): Bus {
   const stopping = new AbortController();
   let client: pg.Client | undefined;
   let waitMs = reconnectMs.first;
-  let waiting = 0;
+  let waiting: string[] = [];
+  let isSending = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
@@ -71,15 +72,25 @@ export function createServerBus(config: pg.ClientConfig): Bus {
     }
   }
 
+  /** One statement at a time, with all that has come together meanwhile. */
+  async function flush(): Promise<void> {
+    if (isSending) return;
+    isSending = true;
+    while (client && waiting.length > 0) {
+      const values = [channel, waiting];
+      waiting = [];
+      const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
+      // A lost message costs time, not data.
+      await client.query({ name: 'notify', text, values }).catch(() => {});
+    }
+    isSending = false;
+  }
+
   return {
     send(message) {
-      if (!client || waiting >= waitingMax) return;
-      waiting += 1;
-      client
-        .query({ name: 'notify', text: 'select pg_notify($1, $2)', values: [channel, message] })
-        // A lost message costs time, not data.
-        .catch(() => {})
-        .finally(() => (waiting -= 1));
+      if (!client || waiting.length >= waitingMax) return;
+      waiting.push(message);
+      void flush();
     },
     listen(hear) {
       listeners.add(hear);

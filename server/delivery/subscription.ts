@@ -21,14 +21,14 @@ export async function showFacts<Event extends StreamEvent>(
 
 /**
  * The events of a stream for one subscriber, each once and in order. `follower` must be handed the new ones already
- * when this begins to read. Each event is the successor of the one before; where memory does not have that, the table
+ * when the stream's `end` is looked up, before the caller is told that the subscription has begun. Each event is the successor of the one before; where memory does not have that, the table
  * does; where the table does not have it either, the subscriber is told so by `stream.reset`.
  */
 export async function* subscription<Event extends StreamEvent>(
   services: SubscriptionServices,
   kind: StreamKind<Event>,
   { subject, viewer, position, connection, signal }: Follow,
-  { follower, onPosition }: { follower: Follower<Event>; onPosition(end: number): void },
+  { follower, end }: { follower: Follower<Event>; end: number },
 ): AsyncGenerator<TrackedEnvelope<Event>, void> {
   const { db, clock, onSent } = services;
   const { companyId } = viewer;
@@ -50,8 +50,6 @@ export async function* subscription<Event extends StreamEvent>(
     return isWhole && (facts.length > 0 || cursor === end) ? facts : undefined;
   }
 
-  let end = await findEnd(db, companyId, stream);
-  onPosition(end);
   let cursor = end;
   if (position === 'now') yield await say('stream.opened', cursor);
   else if (position !== undefined && position !== null) cursor = Number(position);

@@ -6,7 +6,7 @@ import type { Connections } from '../kernel/connections.ts';
 import type { Clock, Log, Settings } from '../kernel/context.ts';
 import { keyOf, type Follow, type StreamEvent, type StreamKind, type Streams } from '../kernel/streams.ts';
 import { createFollower, type Follower } from './follower.ts';
-import { listFacts, pageSize } from './stored-facts.ts';
+import { findEnd, listFacts, pageSize } from './stored-facts.ts';
 import { showFacts, subscription } from './subscription.ts';
 import { createWakeUps } from './wake-ups.ts';
 import { createWatch, watchMs } from './watch.ts';
@@ -113,40 +113,49 @@ export function createTail(services: TailServices): Tail {
     }
   }
 
-  async function* follow<Event extends StreamEvent>(
+  async function follow<Event extends StreamEvent>(
     kind: StreamKind<Event>,
     given: Follow,
-  ): AsyncGenerator<TrackedEnvelope<Event>, void> {
+  ): Promise<AsyncGenerator<TrackedEnvelope<Event>, void>> {
     const { subject, viewer, connection, signal } = given;
+    const { companyId } = viewer;
     const stream = `${kind.name} ${subject}`;
-    const key = keyOf(viewer.companyId, stream);
+    const key = keyOf(companyId, stream);
     const follower = createFollower<Event>(signal);
     // The map does not know which kind has which events; a stream has one kind.
     const hidden = follower as unknown as Follower;
     const release = connection.admit(follower);
+    const one = followed.get(key) ?? { companyId, subject, stream, kind, position: undefined, followers: new Set() };
+    followed.set(key, one);
+    // Before anything is read, so that nothing is lost between the table and memory.
+    one.followers.add(hidden);
+
+    function leave(): void {
+      release();
+      one.followers.delete(hidden);
+      if (one.followers.size === 0 && followed.get(key) === one) followed.delete(key);
+    }
+    async function* events(end: number) {
+      try {
+        yield* subscription({ db, settings, clock, onSent: () => (sent += 1) }, kind, given, { follower, end });
+      } finally {
+        leave();
+      }
+    }
+
+    // A caller who is gone before the first event is asked for never comes to the end of the generator.
+    signal.addEventListener('abort', leave, { once: true });
     try {
-      const one: Followed = followed.get(key) ?? {
-        companyId: viewer.companyId,
-        subject,
-        stream,
-        kind,
-        position: undefined,
-        followers: new Set(),
-      };
-      followed.set(key, one);
-      // Before anything is read, so that nothing is lost between the table and memory.
-      one.followers.add(hidden);
-      const onPosition = (end: number) => {
-        if (one.position !== undefined) return;
+      const end = await findEnd(db, companyId, stream);
+      if (one.position === undefined) {
         one.position = end;
         wakeUps.look(key);
-      };
-      yield* subscription({ db, settings, clock, onSent: () => (sent += 1) }, kind, given, { follower, onPosition });
-    } finally {
-      release();
-      const one = followed.get(key);
-      one?.followers.delete(hidden);
-      if (one?.followers.size === 0) followed.delete(key);
+      }
+      if (signal.aborted) leave();
+      return events(end);
+    } catch (error) {
+      leave();
+      throw error;
     }
   }
 

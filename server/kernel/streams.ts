@@ -87,11 +87,11 @@ export type Follow = {
 };
 
 export type Streams = {
-  /** The events of a stream, until the signal, the caller's session or their right to it ends. */
+  /** The events of a stream from now on or from the position on, until the signal, the caller's session or their right to it ends. */
   follow<Event extends StreamEvent>(
     kind: StreamKind<Event>,
     follow: Follow,
-  ): AsyncGenerator<TrackedEnvelope<Event>, void>;
+  ): Promise<AsyncGenerator<TrackedEnvelope<Event>, void>>;
   /** Something was committed to these. */
   wake(streams: readonly string[]): void;
   /** How many events this process has sent. */

@@ -1,0 +1,117 @@
+import { createTRPCClient, createWSClient, httpSubscriptionLink, wsLink, type TRPCClient } from '@trpc/client';
+import { EventSource } from 'eventsource';
+import { vi } from 'vitest';
+import type { AppRouter } from '../../server/router.ts';
+import type { TokenPair } from './actor.ts';
+
+type Stream = 'comments.onTask' | 'notifications.onMine';
+
+/** An event as it came, whatever its type has beside. */
+export type Heard = {
+  id: number;
+  type: string;
+  at: string;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  [field: string]: any;
+};
+
+/** Somebody who listens to one stream through tRPC's own client, as delivered. */
+export type Listener = {
+  events: Heard[];
+  /** The refusal that ended it. */
+  refusal(): string | undefined;
+  /** Waits until as many events have come. */
+  hears(count: number): Promise<Heard[]>;
+  /** Waits until it is refused; answers the code. */
+  ends(): Promise<string>;
+  stop(): void;
+};
+
+export type Way = {
+  client: TRPCClient<AppRouter>;
+  listen(stream: Stream, input?: { taskId?: number; lastEventId?: string }): Promise<Listener>;
+  close(): Promise<void>;
+};
+
+export type Proof = TokenPair | { apiKey: string } | null;
+
+/** tRPC's WebSocket client. */
+export function overWebSocket(url: string, proof: Proof): Way {
+  const wsClient = createWSClient({
+    url: `${url.replace(/^http/, 'ws')}/trpc`,
+    connectionParams: paramsOf(proof),
+    retryDelayMs: () => 50,
+  });
+  const client = createTRPCClient<AppRouter>({ links: [wsLink({ client: wsClient })] });
+  return { client, listen: (stream, input) => listen(client, stream, input), close: () => wsClient.close() };
+}
+
+function paramsOf(proof: Proof): Record<string, string> | null {
+  if (proof === null || 'apiKey' in proof) return proof;
+  return { accessToken: proof.access_token, refreshToken: proof.refresh_token };
+}
+
+/** Server-sent events, with an EventSource that can send headers. */
+export function overEvents(url: string, proof: Proof): Way {
+  const headers: Record<string, string> = {};
+  if (proof !== null && 'apiKey' in proof) headers['authorization'] = `Bearer ${proof.apiKey}`;
+  else if (proof !== null)
+    Object.assign(headers, { authorization: `Bearer ${proof.access_token}`, 'x-refresh-token': proof.refresh_token });
+  const client = createTRPCClient<AppRouter>({
+    links: [
+      httpSubscriptionLink({
+        url: `${url}/trpc`,
+        EventSource,
+        eventSourceOptions: {
+          fetch: (input, init) => fetch(input, { ...init, headers: { ...init.headers, ...headers } }),
+        },
+      }),
+    ],
+  });
+  const listeners: Listener[] = [];
+  return {
+    client,
+    async listen(stream, input) {
+      const listener = await listen(client, stream, input);
+      listeners.push(listener);
+      return listener;
+    },
+    close: async () => listeners.forEach((one) => one.stop()),
+  };
+}
+
+/** Begins to listen and waits until it has begun, or is refused. */
+async function listen(
+  client: TRPCClient<AppRouter>,
+  stream: Stream,
+  { taskId, lastEventId }: { taskId?: number; lastEventId?: string } = {},
+): Promise<Listener> {
+  const events: Heard[] = [];
+  let refusal: string | undefined;
+  let isStarted = false;
+  const handlers = {
+    onStarted: () => void (isStarted = true),
+    onData: ({ data }: { data: unknown }) => void events.push(data as Heard),
+    onError: (error: { data?: unknown; message: string }) =>
+      void (refusal = (error.data as { code?: string } | undefined)?.code ?? error.message),
+  };
+  const from = lastEventId === undefined ? {} : { lastEventId };
+  const subscription =
+    stream === 'comments.onTask'
+      ? client.comments.onTask.subscribe({ taskId: taskId!, ...from }, handlers)
+      : client.notifications.onMine.subscribe(lastEventId === undefined ? undefined : from, handlers);
+  await vi.waitUntil(() => isStarted || refusal !== undefined, { timeout: 10_000, interval: 5 });
+  return {
+    events,
+    refusal: () => refusal,
+    async hears(count) {
+      await vi.waitUntil(() => events.length >= count || refusal !== undefined, { timeout: 15_000, interval: 5 });
+      return events;
+    },
+    async ends() {
+      await vi.waitUntil(() => refusal !== undefined, { timeout: 10_000, interval: 5 });
+      return refusal!;
+    },
+    stop: () => subscription.unsubscribe(),
+  };
+}
