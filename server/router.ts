@@ -8,8 +8,10 @@ import { passwords } from './features/passwords/index.ts';
 import { projects } from './features/projects/index.ts';
 import { registration } from './features/registration/index.ts';
 import { sessions } from './features/sessions/index.ts';
+import { statistics } from './features/statistics/index.ts';
 import { taskLogs } from './features/task-logs/index.ts';
 import { tasks } from './features/tasks/index.ts';
+import { timesheets } from './features/timesheets/index.ts';
 import { router } from './kernel/trpc.ts';
 
 /** The table of contents: every operation of the service, by feature. */
@@ -24,6 +26,8 @@ export const appRouter = router({
   projects,
   tasks,
   taskLogs,
+  timesheets,
+  statistics,
   comments,
   notifications,
 });

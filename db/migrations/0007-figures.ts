@@ -27,7 +27,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       count(*) filter (where t.status = 'in_review'),
       count(*) filter (where t.status = 'done'),
       count(*) filter (where t.status = 'done' and t.due_date is not null),
-      count(*) filter (where t.status = 'done' and (t.completed_at at time zone c.timezone)::date <= t.due_date)
+      count(*) filter (where t.status = 'done' and local_day(t.completed_at, c.timezone) <= t.due_date)
     from tasks as t join companies as c using (company_id)
     where t.deleted_at is null
     group by t.company_id, t.project_id, t.owner_id`.execute(db);

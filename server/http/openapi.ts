@@ -53,7 +53,10 @@ function asGenerated(router: AnyTRPCRouter, operations: Operation[]): OpenApiRou
       description,
       tags: sections,
     };
-    return [operation.name, { _def: { ...procedures[operation.name]!._def, meta: { openapi } } }];
+    return [
+      operation.name,
+      { _def: { ...procedures[operation.name]!._def, output: operation.output, meta: { openapi } } },
+    ];
   });
   return { _def: { procedures: Object.fromEntries(shown) } } as unknown as OpenApiRouter;
 }
@@ -78,7 +81,7 @@ function finish(operation: Operation, generated: oas31.OperationObject): oas31.O
     ...(body ? { requestBody: body } : {}),
     responses: {
       200: {
-        ...(generated.responses!['200'] as oas31.ResponseObject),
+        ...answerOf(operation, generated.responses!['200'] as oas31.ResponseObject),
         description: 'Done',
         headers: Object.fromEntries(
           [
@@ -94,6 +97,12 @@ function finish(operation: Operation, generated: oas31.OperationObject): oas31.O
       ...Object.fromEntries([...byStatus].map(([status, faults]) => [status, responseOf(faults)])),
     },
   };
+}
+
+/** The plain answer, and beside it the file for those operations that answer one. */
+function answerOf({ downloadType }: Operation, answer: oas31.ResponseObject): oas31.ResponseObject {
+  if (downloadType === undefined) return answer;
+  return { ...answer, content: { ...answer.content, [downloadType]: { schema: { type: 'string' } } } };
 }
 
 function withExample(parameter: oas31.ParameterObject, example: Record<string, unknown>): oas31.ParameterObject {

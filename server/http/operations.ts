@@ -1,5 +1,6 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
+import { choiceOf } from '../kernel/download.ts';
 import type { Method, OperationMeta } from '../kernel/operation.ts';
 
 /** An operation as the REST door, the document and the tests see it, read off the router. */
@@ -13,7 +14,10 @@ export type Operation = {
   pathParameters: string[];
   meta: OperationMeta;
   input: z.ZodObject | undefined;
+  /** The plain answer. */
   output: z.ZodType;
+  /** The media type of the file that it answers where that is asked for. */
+  downloadType: string | undefined;
 };
 
 export function operationsOf(router: AnyTRPCRouter): Operation[] {
@@ -33,7 +37,8 @@ export function operationsOf(router: AnyTRPCRouter): Operation[] {
     const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
     const missing = pathParameters.filter((parameter) => !(parameter in (input?.shape ?? {})));
     if (missing.length > 0) throw new Error(`${name} does not take ${missing.join(', ')} of its path`);
-    return [{ name, type, method, path, pathParameters, meta, input, output }];
+    const { answer, mediaType: downloadType } = choiceOf(output) ?? { answer: output, mediaType: undefined };
+    return [{ name, type, method, path, pathParameters, meta, input, output: answer, downloadType }];
   });
 }
 

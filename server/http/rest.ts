@@ -2,8 +2,10 @@ import { callTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Context, Services } from '../kernel/context.ts';
+import { Download } from '../kernel/download.ts';
 import { FaultError } from '../kernel/fault.ts';
 import { toFaultError, VALIDATION_FAILED, validationFailed } from '../kernel/faults.ts';
+import { sendDownload } from './download.ts';
 import { operationsOf, unwrap, type Operation } from './operations.ts';
 import { sendProblem } from './problem.ts';
 import { requestInfo } from './request-info.ts';
@@ -40,7 +42,7 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
   const { name: path, type } = operation;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     try {
-      const ctx: Context = { services, request: requestInfo(request, reply) };
+      const ctx: Context = { services, request: { ...requestInfo(request, reply), takesDownloads: true } };
       const input = readInput(request);
       // Work goes on when the caller hangs up: what is half done is not undone by a lost connection.
       const { signal } = new AbortController();
@@ -53,7 +55,8 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
         signal,
         batchIndex: 0,
       });
-      await reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+      if (answer instanceof Download) await sendDownload(reply, answer);
+      else await reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
     } catch (error) {
       await sendProblem(request, reply, asRest(operation, toFaultError(error)));
     }

@@ -54,7 +54,7 @@ const documented = [
 ];
 
 /** The lines above that are not served yet. Whoever serves one takes it from here. */
-const unserved = ['GET /api/performance/{company_id}/', 'GET /task-statistics/{company_id}/'];
+const unserved: string[] = [];
 
 type Documented = {
   operationId: string;

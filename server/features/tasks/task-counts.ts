@@ -4,7 +4,8 @@ import type { Db } from '../../../db/open.ts';
 /*
  * How many tasks of which status each person owns in each project, and how many of those that are done were done in
  * time: kept as tasks change, in their transaction. A day is one of the company's time zone, so whoever keeps the counts
- * holds the company's row in place, and whoever changes the zone counts anew. Take the counts last of all locks.
+ * holds the company's row in place, and whoever changes the zone counts anew. In the order of locks they come
+ * after tasks, and before logs, days and projects.
  */
 
 /** What is counted of a task. */
@@ -26,7 +27,7 @@ const counts = (sign = sql`1`) => sql`
   coalesce(sum(${sign}) filter (where status = 'in_review'), 0),
   coalesce(sum(${sign}) filter (where status = 'done'), 0),
   coalesce(sum(${sign}) filter (where status = 'done' and due_date is not null), 0),
-  coalesce(sum(${sign}) filter (where status = 'done' and (completed_at at time zone timezone)::date <= due_date), 0)`;
+  coalesce(sum(${sign}) filter (where status = 'done' and local_day(completed_at, timezone) <= due_date), 0)`;
 
 const columns = ['todo', 'in_progress', 'in_review', 'done', 'done_with_due_date', 'done_on_time'] as const;
 

@@ -51,12 +51,13 @@ export const updateTask = member
       .where('task_id', '=', task.task_id)
       .returning(['project_id', 'owner_id', 'status', 'due_date', 'completed_at'])
       .executeTakeFirstOrThrow();
+    // Before any project is locked: a change of the company's time zone may be waited for here.
+    await keepTaskCounts(db, { companyId, before: task, after });
     if (input.collaboratorIds)
       await setCollaborators(db, { companyId, taskId: task.task_id, employeeIds: input.collaboratorIds });
     if (isMoving) {
       await moveLoggedTime(db, { companyId, taskId: task.task_id, from: task.project_id, to: projectId, now });
       ctx.afterCommit(ctx.services.wakeDeliveries);
     }
-    await keepTaskCounts(db, { companyId, before: task, after });
     return getWrittenTask(db, companyId, task.task_id);
   });

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { NOT_FOUND } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { hoursOf } from '../task-logs/allocation.ts';
+import { findStatistics } from './queries.ts';
+
+const count = z.int();
+const hours = z.number().meta({ description: 'Hours to two decimals, rounded once from all seconds' });
+
+export const getTaskStatistics = member
+  .meta(
+    rest('GET /task-statistics/{company_id}/', {
+      section: 'Company',
+      summary: 'Figures of the company: projects, tasks, hours and employees',
+      description:
+        'Days, weeks (from Monday) and months are those of the company’s time zone. Deleted projects and tasks, and tasks of deleted projects, are left out; the time logged on them stays in `hours`, which are the sums of the logs by their days, of everybody who ever worked here. `overdue` are tasks that are not done and were due before today; `completedThisWeek` are done and became so this week. Deleted employees are left out of `employees.total`, inactive ones of `employees.active`.',
+      example: { company_id: 42 },
+    }),
+  )
+  .input(z.object({ company_id: id }))
+  .output(
+    z.object({
+      projects: z.object({ total: count, active: count.meta({ description: 'Those with the status `active`' }) }),
+      tasks: z.object({
+        total: count,
+        byStatus: z.object({ todo: count, in_progress: count, in_review: count, done: count }),
+        overdue: count,
+        completedThisWeek: count,
+      }),
+      hours: z.object({ today: hours, thisWeek: hours, thisMonth: hours, total: hours }),
+      employees: z.object({ total: count, active: count }),
+    }),
+  )
+  .query(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    if (input.company_id !== companyId) throw NOT_FOUND();
+    const row = await findStatistics(ctx.db, companyId, ctx.services.clock.now());
+    const { todo, in_progress, in_review, done } = row;
+    return {
+      projects: { total: row.projects, active: row.projects_active },
+      tasks: {
+        total: todo + in_progress + in_review + done,
+        byStatus: { todo, in_progress, in_review, done },
+        overdue: row.overdue,
+        completedThisWeek: row.completed_this_week,
+      },
+      hours: {
+        today: hoursOf(row.seconds_today),
+        thisWeek: hoursOf(row.seconds_this_week),
+        thisMonth: hoursOf(row.seconds_this_month),
+        total: hoursOf(row.seconds_total),
+      },
+      employees: { total: row.employees, active: row.employees_active },
+    };
+  });

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { Download, orDownload, requireDownloads } from '../../kernel/download.ts';
+import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { day, id } from '../../kernel/wire.ts';
+import { findEmployee } from '../employees/queries.ts';
+import { isProject } from '../projects/queries.ts';
+import { hoursOf } from '../task-logs/allocation.ts';
+import { csvPieces, type Cell } from './csv.ts';
+import type { Scope } from './queries.ts';
+import { rowsOf } from './rows.ts';
+import { groupings, rowSchemas, Timesheet, type Grouping, type Row } from './schemas.ts';
+
+const daysMax = 366;
+const dayMs = 24 * 3600 * 1000;
+/** JSON is held whole, on both sides; a longer sheet is a file. */
+const jsonRowsMax = 100_000;
+
+export const getTimesheet = member
+  .meta(
+    rest('GET /api/timesheets/{company_id}/', {
+      section: 'Additions',
+      summary: 'Logged time of a range of days, as JSON or CSV',
+      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. JSON has at most ${jsonRowsMax.toLocaleString('en')} rows.`,
+      faults: [FORBIDDEN],
+      example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
+    }),
+  )
+  .input(
+    z.object({
+      company_id: id,
+      from: day,
+      to: day,
+      userId: id.optional(),
+      projectId: id.optional(),
+      groupBy: z.enum(groupings).default('day'),
+      format: z.enum(['json', 'csv']).default('json'),
+    }),
+  )
+  .output(orDownload(Timesheet, 'text/csv'))
+  .query(async ({ ctx, input }) => {
+    const { db, caller } = ctx;
+    const { companyId } = caller;
+    const { from, to, userId, projectId, groupBy, format } = input;
+    if (input.company_id !== companyId) throw NOT_FOUND();
+    if (format === 'csv') requireDownloads(ctx.request, 'format');
+    checkRange(from, to);
+    if (userId !== undefined && !(await findEmployee(db, companyId, userId))) throw notFoundIn('userId');
+    if (projectId !== undefined && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
+    const seesAll = caller.isAdmin || caller.isTeamLeader;
+    if (!seesAll && userId !== undefined && userId !== caller.employeeId) throw FORBIDDEN();
+
+    const employeeId = seesAll ? userId : caller.employeeId;
+    const scope: Scope = {
+      companyId,
+      from,
+      to,
+      ...(employeeId === undefined ? {} : { employeeId }),
+      ...(projectId === undefined ? {} : { projectId }),
+    };
+    return format === 'csv' ? toFile(db, scope, groupBy) : toTimesheet(db, scope, groupBy);
+  });
+
+function checkRange(from: string, to: string): void {
+  const days = 1 + (Date.parse(to) - Date.parse(from)) / dayMs;
+  if (days < 1) throw invalid(['to'], 'must not be before from');
+  if (days > daysMax) throw invalid(['to'], `must be at most ${daysMax - 1} days after from`);
+}
+
+async function toTimesheet(db: Db, scope: Scope, groupBy: Grouping): Promise<z.input<typeof Timesheet>> {
+  const rows: Row[] = [];
+  for await (const batch of rowsOf(db, scope, groupBy)) {
+    for (const row of batch) rows.push(row);
+    if (rows.length > jsonRowsMax)
+      throw invalid(['format'], `json has at most ${jsonRowsMax} rows: ask for csv, or for fewer days`);
+  }
+  const totalSeconds = rows.reduce((total, { seconds }) => total + seconds, 0);
+  return { from: scope.from, to: scope.to, groupBy, rows, totalSeconds } as z.input<typeof Timesheet>;
+}
+
+function toFile(db: Db, scope: Scope, groupBy: Grouping): Download {
+  const columns = Object.keys(rowSchemas[groupBy].shape);
+  let totalSeconds = 0;
+  async function* lines(): AsyncGenerator<Cell[][]> {
+    for await (const rows of rowsOf(db, scope, groupBy)) {
+      totalSeconds += rows.reduce((total, { seconds }) => total + seconds, 0);
+      yield rows.map((row) => columns.map((column) => (row as Record<string, Cell>)[column]!));
+    }
+  }
+  const totals: Record<string, Cell> = { [columns[0]!]: 'Total', seconds: 0, hours: 0 };
+  const lastLine = () =>
+    columns.map((column) => ({ ...totals, seconds: totalSeconds, hours: hoursOf(totalSeconds) })[column] ?? null);
+  return new Download({
+    mediaType: 'text/csv',
+    filename: `timesheet_${scope.from}_${scope.to}_by_${groupBy}.csv`,
+    body: csvPieces(columns, lines(), lastLine),
+  });
+}

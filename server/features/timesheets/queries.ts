@@ -1,0 +1,121 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+
+/** Whose time, on what, on which days: from the first moment of one to the last of the other. */
+export type Scope = { companyId: number; from: string; to: string; employeeId?: number; projectId?: number };
+
+/** What time is summed for: the columns of a log that name a person, a project or a task. */
+export type Subject = 'employee_id' | 'project_id' | 'task_id';
+
+/**
+ * The logs of some subjects that reach into the range, with its first moment and the one after its last as `r`.
+ * A log lasts a day at most, so its start is enough to find it in the indexes.
+ */
+function logsInRange({ companyId, from, to, employeeId, projectId }: Scope, subject: Subject, ids: number[]) {
+  const only = (column: Subject, id: number | undefined) =>
+    id === undefined ? sql`` : sql`and l.${sql.ref(column)} = ${id}`;
+  return sql`
+    (select timezone, local_day_start(${from}::date, timezone) as starts, local_day_start(${to}::date + 1, timezone) as ends
+      from companies where company_id = ${companyId}) as r
+    join task_logs as l on l.company_id = ${companyId} and l.${sql.ref(subject)} = any(${ids}::bigint[])
+      and l.start_time > r.starts - interval '24 hours' and l.start_time < r.ends and l.end_time > r.starts
+      ${only('employee_id', employeeId)} ${only('project_id', projectId)}`;
+}
+
+/**
+ * Seconds of a log between two moments, rounded from its start on: as they are kept by day, and so that its parts
+ * add up to its duration wherever it is cut.
+ */
+const secondsBetween = (starts: RawBuilder<unknown>, ends: RawBuilder<unknown>) => sql<number>`
+  extract(epoch from least(l.end_time, ${ends}) - l.start_time)::integer
+  - extract(epoch from greatest(l.start_time, ${starts}) - l.start_time)::integer`;
+
+export type Sum = { subject_id: number; seconds: number };
+
+/** Logged time of each of the given subjects that has any, in the whole range. */
+export async function sumBySubject(db: Db, scope: Scope, subject: Subject, ids: number[]): Promise<Sum[]> {
+  const { rows } = await sql<Sum>`
+    select l.${sql.ref(subject)} as subject_id, sum(${secondsBetween(sql`r.starts`, sql`r.ends`)}) as seconds
+    from ${logsInRange(scope, subject, ids)}
+    group by l.${sql.ref(subject)}`.execute(db);
+  return rows;
+}
+
+export type DaySum = { subject_id: number; day: string; seconds: number };
+
+/** Logged time of people by their days in the range, in the order of days. */
+export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Promise<DaySum[]> {
+  const { rows } = await sql<DaySum>`
+    with days as materialized (
+      select day, local_day_start(day, timezone) as starts, local_day_start(day + 1, timezone) as ends
+      from companies, lateral (
+        select ${scope.from}::date + n as day from generate_series(0, ${scope.to}::date - ${scope.from}::date) as n
+      ) as asked
+      where company_id = ${scope.companyId}
+    )
+    select l.employee_id as subject_id, d.day, sum(${secondsBetween(sql`d.starts`, sql`d.ends`)}) as seconds
+    from ${logsInRange(scope, 'employee_id', employeeIds)}
+    -- The days that clocks showed, and one more: where they are put back over midnight they show a day that is over.
+    cross join lateral (
+      select (l.start_time at time zone r.timezone)::date + n as day
+      from generate_series(0, (l.end_time at time zone r.timezone)::date - (l.start_time at time zone r.timezone)::date + 1) as n
+    ) as shown
+    join days as d on d.day = shown.day and l.start_time < d.ends and l.end_time > d.starts
+    group by l.employee_id, d.day
+    order by d.day`.execute(db);
+  return rows;
+}
+
+type Named = { employee_id: number; name: string };
+
+/** Everybody whose time it can be, whether they still work here or not. */
+export async function listPeople(db: Db, { companyId, employeeId }: Scope): Promise<Named[]> {
+  return db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .$if(employeeId !== undefined, (query) => query.where('employee_id', '=', employeeId!))
+    .select(['employee_id', 'name'])
+    .execute();
+}
+
+/** All projects, deleted ones too: the time logged on them stays. */
+export async function listProjects(db: Db, { companyId, projectId }: Scope) {
+  return db
+    .selectFrom('projects')
+    .where('company_id', '=', companyId)
+    .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId!))
+    .select(['project_id', 'name'])
+    .orderBy('project_id')
+    .execute();
+}
+
+export type NamedTask = { task_id: number; title: string; project_id: number; project: string };
+
+/** The next tasks after the given one, deleted ones too; of one person only those that they ever logged time on. */
+export async function listTasksAfter(db: Db, scope: Scope, after: number, limit: number): Promise<NamedTask[]> {
+  const { companyId, employeeId, projectId } = scope;
+  return db
+    .selectFrom('tasks as t')
+    .innerJoin('projects as p', (join) =>
+      join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
+    )
+    .where('t.company_id', '=', companyId)
+    .where('t.task_id', '>', after)
+    .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
+    .$if(employeeId !== undefined, (query) =>
+      query.where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('task_logs as l')
+            .whereRef('l.company_id', '=', 't.company_id')
+            .whereRef('l.task_id', '=', 't.task_id')
+            .where('l.employee_id', '=', employeeId!)
+            .select('l.task_id'),
+        ),
+      ),
+    )
+    .select(['t.task_id', 't.title', 't.project_id', 'p.name as project'])
+    .orderBy('t.task_id')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,125 @@
+import type { Db } from '../../../db/open.ts';
+import { sortByName } from '../employees/sort-by-name.ts';
+import { hoursOf } from '../task-logs/allocation.ts';
+import {
+  listPeople,
+  listProjects,
+  listTasksAfter,
+  sumByDay,
+  sumBySubject,
+  type DaySum,
+  type Scope,
+} from './queries.ts';
+import { weekdays, type Grouping, type Row } from './schemas.ts';
+import { weekOf } from './week.ts';
+
+/*
+ * The rows of a timesheet in their order, a batch of people, projects or tasks at a time: each batch is one statement
+ * of its own, so however long the sheet is, little of it is held at once and no connection waits for its reader.
+ */
+
+/** So many people at once: with a row for each day of a year, that is the most rows of a batch. */
+const peopleAtOnce = 50;
+const projectsAtOnce = 200;
+const tasksAtOnce = 1000;
+
+export function rowsOf(db: Db, scope: Scope, groupBy: Grouping): AsyncGenerator<Row[]> {
+  switch (groupBy) {
+    case 'day':
+      return rowsOfPeople(db, scope, (sums, person) => dayRows(sums, person));
+    case 'week':
+      return rowsOfPeople(db, scope, (sums, person) => weekRows(sums, person, scope));
+    case 'employee':
+      return rowsByEmployee(db, scope);
+    case 'project':
+      return rowsByProject(db, scope);
+    case 'task':
+      return rowsByTask(db, scope);
+  }
+}
+
+const timeOf = (seconds: number) => ({ seconds, hours: hoursOf(seconds) });
+
+type Person = { userId: number; name: string };
+
+async function* rowsOfPeople(
+  db: Db,
+  scope: Scope,
+  toRows: (sums: DaySum[], person: Person) => Row[],
+): AsyncGenerator<Row[]> {
+  for (const people of batchesOf(sortByName(await listPeople(db, scope)), peopleAtOnce)) {
+    const sums = await sumByDay(
+      db,
+      scope,
+      people.map((person) => person.employee_id),
+    );
+    const byPerson = Map.groupBy(sums, (sum) => sum.subject_id);
+    yield people.flatMap(({ employee_id: userId, name }) => toRows(byPerson.get(userId) ?? [], { userId, name }));
+  }
+}
+
+function dayRows(sums: DaySum[], person: Person): Row[] {
+  return sums.map(({ day, seconds }) => ({ ...person, date: day, ...timeOf(seconds) }));
+}
+
+function weekRows(sums: DaySum[], person: Person, { from, to }: Scope): Row[] {
+  const byWeek = Map.groupBy(sums, ({ day }) => weekOf(day).monday);
+  return [...byWeek.values()].map((days) => {
+    const { week, monday, dates } = weekOf(days[0]!.day);
+    const secondsOn = new Map(days.map(({ day, seconds }) => [day, seconds]));
+    const columns = weekdays.map((weekday, index) => {
+      const date = dates[index]!;
+      return [weekday, date < from || date > to ? null : (secondsOn.get(date) ?? 0)] as const;
+    });
+    return {
+      ...person,
+      week,
+      monday,
+      ...(Object.fromEntries(columns) as Record<(typeof weekdays)[number], number | null>),
+      ...timeOf(days.reduce((total, { seconds }) => total + seconds, 0)),
+    };
+  });
+}
+
+async function* rowsByEmployee(db: Db, scope: Scope): AsyncGenerator<Row[]> {
+  for (const people of batchesOf(sortByName(await listPeople(db, scope)), peopleAtOnce)) {
+    const ids = people.map((person) => person.employee_id);
+    const seconds = secondsBySubject(await sumBySubject(db, scope, 'employee_id', ids));
+    yield people.flatMap(({ employee_id: userId, name }) =>
+      seconds.has(userId) ? [{ userId, name, ...timeOf(seconds.get(userId)!) }] : [],
+    );
+  }
+}
+
+async function* rowsByProject(db: Db, scope: Scope): AsyncGenerator<Row[]> {
+  const named = (await listProjects(db, scope)).toSorted((a, b) => byName.compare(a.name, b.name));
+  for (const projects of batchesOf(named, projectsAtOnce)) {
+    const ids = projects.map((project) => project.project_id);
+    const seconds = secondsBySubject(await sumBySubject(db, scope, 'project_id', ids));
+    yield projects.flatMap(({ project_id: projectId, name }) =>
+      seconds.has(projectId) ? [{ projectId, project: name, ...timeOf(seconds.get(projectId)!) }] : [],
+    );
+  }
+}
+
+async function* rowsByTask(db: Db, scope: Scope): AsyncGenerator<Row[]> {
+  for (let after = 0; ;) {
+    const tasks = await listTasksAfter(db, scope, after, tasksAtOnce);
+    const ids = tasks.map((task) => task.task_id);
+    const seconds = secondsBySubject(await sumBySubject(db, scope, 'task_id', ids));
+    yield tasks.flatMap(({ task_id: taskId, title, project_id: projectId, project }) =>
+      seconds.has(taskId) ? [{ taskId, task: title, projectId, project, ...timeOf(seconds.get(taskId)!) }] : [],
+    );
+    if (tasks.length < tasksAtOnce) return;
+    after = ids.at(-1)!;
+  }
+}
+
+const byName = new Intl.Collator('en', { sensitivity: 'base' });
+
+const secondsBySubject = (sums: { subject_id: number; seconds: number }[]): ReadonlyMap<number, number> =>
+  new Map(sums.map((sum) => [sum.subject_id, sum.seconds]));
+
+function* batchesOf<Item>(items: Item[], size: number): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
