@@ -12,6 +12,7 @@ import { statistics } from './features/statistics/index.ts';
 import { taskLogs } from './features/task-logs/index.ts';
 import { tasks } from './features/tasks/index.ts';
 import { timesheets } from './features/timesheets/index.ts';
+import { timers } from './features/timers/index.ts';
 import { router } from './kernel/trpc.ts';
 
 /** The table of contents: every operation of the service, by feature. */
@@ -26,6 +27,7 @@ export const appRouter = router({
   projects,
   tasks,
   taskLogs,
+  timers,
   timesheets,
   statistics,
   comments,

@@ -86,8 +86,9 @@ function watchDeliveries(registry: Registry, database: Database): void {
 
 async function countDeliveries(database: Database): Promise<{ waiting: number; parked: number }> {
   const { rows } = await sql<{ waiting: number; parked: number }>`
-    select count(*) filter (where parked_at is null) as waiting, count(parked_at) as parked from deliveries`.execute(
-    database.db,
-  );
+    select count(parked_at) as parked, count(*) filter (
+      -- Not those for later, whose first try is not due yet.
+      where parked_at is null and (attempts > 0 or due_at = created_at or due_at <= now())
+    ) as waiting from deliveries`.execute(database.db);
   return rows[0]!;
 }

@@ -44,20 +44,23 @@ export function reaction<Payload>(definition: {
   };
 }
 
-/** Writes a delivery, in the transaction of what causes it. The same key a second time writes nothing. */
+/**
+ * Writes a delivery, in the transaction of what causes it, to be run at once or when it is due. The same key a second
+ * time writes nothing.
+ */
 export async function deliver<Payload>(
   db: Db,
   { name, payload: schema }: Reaction<Payload>,
-  delivery: { dedupeKey: string; payload: Payload; now: Date },
+  delivery: { dedupeKey: string; payload: Payload; now: Date; dueAt?: Date },
 ): Promise<void> {
-  const { dedupeKey, payload, now } = delivery;
+  const { dedupeKey, payload, now, dueAt = now } = delivery;
   await db
     .insertInto('deliveries')
     .values({
       reaction: name,
       dedupe_key: `${name} ${dedupeKey}`,
       payload: JSON.stringify(schema.parse(payload)),
-      due_at: now,
+      due_at: dueAt,
       created_at: now,
     })
     .onConflict((conflict) => conflict.column('dedupe_key').doNothing())

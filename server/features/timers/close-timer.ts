@@ -1,0 +1,61 @@
+import type { Db } from '../../../db/open.ts';
+import { insertTaskLogs, type TaskLogRow } from '../task-logs/queries.ts';
+import { keepTotals } from '../task-logs/totals.ts';
+import { takeTimer, type TimerRow } from './queries.ts';
+
+/** No log is longer. */
+export const runsAtMostMs = 24 * 3600 * 1000;
+/** What the description of a log says whose timer nobody stopped in time. */
+export const closedNote = 'Closed automatically after 24 hours.';
+const runsAtLeastMs = 1000;
+const descriptionMax = 10_000;
+
+/**
+ * Makes the log of a timer that was taken away, and keeps the totals: wake the deliveries after the commit.
+ * The time is kept whatever has become of its task meanwhile.
+ */
+export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<TaskLogRow> {
+  const { company_id: companyId, task_id: taskId, employee_id: employeeId, start_time: startTime } = timer;
+  // Held in its project until the log is stored there.
+  const { project_id: projectId } = await db
+    .selectFrom('tasks')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', taskId)
+    .select('project_id')
+    .forShare()
+    .executeTakeFirstOrThrow();
+  const ranMs = now.getTime() - startTime.getTime();
+  const description = ranMs >= runsAtMostMs ? withNote(timer.description) : timer.description;
+  const endTime = after(startTime, Math.min(Math.max(ranMs, runsAtLeastMs), runsAtMostMs));
+  const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: false };
+  const made = await insertFree(db, companyId, log, now);
+  await keepTotals(db, { companyId, changes: [{ after: made }], now });
+  return made;
+}
+
+/** Closes one's timer where it has run its 24 hours; answers whether it did. */
+export async function closeOverdueTimer(
+  db: Db,
+  { companyId, employeeId, now }: { companyId: number; employeeId: number; now: Date },
+): Promise<TaskLogRow | undefined> {
+  const timer = await takeTimer(db, { companyId, employeeId, startedBy: after(now, -runsAtMostMs) });
+  return timer && closeTimer(db, timer, now);
+}
+
+const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms);
+
+function withNote(description: string | null): string {
+  const room = descriptionMax - closedNote.length - 1;
+  return description === null || description === '' ? closedNote : `${description.slice(0, room)}\n${closedNote}`;
+}
+
+type TimerLog = Parameters<typeof insertTaskLogs>[1]['logs'][number];
+
+/** A log entered by hand may start at the very same millisecond: then this one starts at the next that is free. */
+async function insertFree(db: Db, companyId: number, log: TimerLog, now: Date): Promise<TaskLogRow> {
+  for (let startTime = log.startTime; ; startTime = after(startTime, 1)) {
+    const endTime = new Date(Math.max(log.endTime.getTime(), startTime.getTime() + runsAtLeastMs));
+    const [made] = await insertTaskLogs(db, { companyId, logs: [{ ...log, startTime, endTime }], now });
+    if (made) return made;
+  }
+}

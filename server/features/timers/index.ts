@@ -1,0 +1,10 @@
+import { router } from '../../kernel/trpc.ts';
+import { getTimer } from './get-timer.ts';
+import { startTimer } from './start-timer.ts';
+import { stopTimer } from './stop-timer.ts';
+
+export const timers = router({
+  start: startTimer,
+  stop: stopTimer,
+  get: getTimer,
+});

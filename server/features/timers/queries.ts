@@ -1,0 +1,53 @@
+import type { Selectable } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import type { Timer } from './schemas.ts';
+
+export type TimerRow = Selectable<Schema['timers']>;
+
+export async function findTimer(db: Db, companyId: number, employeeId: number): Promise<TimerRow | undefined> {
+  return db
+    .selectFrom('timers')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .selectAll()
+    .executeTakeFirst();
+}
+
+/** Starts a timer where none runs: of several who start one at once, one does, and the others get nothing. */
+export async function insertTimer(db: Db, timer: TimerRow): Promise<boolean> {
+  const made = await db
+    .insertInto('timers')
+    .values(timer)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('employee_id')
+    .executeTakeFirst();
+  return made !== undefined;
+}
+
+/**
+ * Takes a timer away, for whoever makes a log of it: of several who do so at once, one gets it. Where `startedBy` is
+ * given, only one that was started then or before.
+ */
+export async function takeTimer(
+  db: Db,
+  { companyId, employeeId, startedBy }: { companyId: number; employeeId: number; startedBy?: Date },
+): Promise<TimerRow | undefined> {
+  return db
+    .deleteFrom('timers')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .$if(startedBy !== undefined, (query) => query.where('start_time', '<=', startedBy!))
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export function toTimer(row: TimerRow): z.input<typeof Timer> {
+  return {
+    taskId: row.task_id,
+    userId: row.employee_id,
+    startTime: row.start_time,
+    description: row.description,
+  };
+}

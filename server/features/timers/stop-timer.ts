@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { toTaskLog } from '../task-logs/queries.ts';
+import { logDescription, TaskLog } from '../task-logs/schemas.ts';
+import { closeTimer } from './close-timer.ts';
+import { TIMER_NOT_RUNNING } from './faults.ts';
+import { takeTimer } from './queries.ts';
+
+export const stopTimer = member
+  .meta(
+    rest('POST /api/tasklogs/timer/stop/', {
+      section: 'Additions',
+      summary: 'Stop one’s timer',
+      description:
+        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted meanwhile.',
+      faults: [TIMER_NOT_RUNNING],
+      example: { description: 'Cut four gears' },
+    }),
+  )
+  .input(z.object({ description: logDescription }))
+  .output(TaskLog)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const timer = await takeTimer(db, caller);
+    if (!timer) throw TIMER_NOT_RUNNING();
+    const { description = timer.description } = input;
+    const log = await closeTimer(db, { ...timer, description }, services.clock.now());
+    ctx.afterCommit(services.wakeDeliveries);
+    return toTaskLog(log);
+  });
