@@ -76,12 +76,12 @@ export function createServerBus(config: pg.ClientConfig): Bus {
   async function flush(): Promise<void> {
     if (isSending) return;
     isSending = true;
-    while (client && waiting.length > 0) {
+    for (let current = client; current && waiting.length > 0; current = client) {
       const values = [channel, waiting];
       waiting = [];
       const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
       // A lost message costs time, not data.
-      await client.query({ name: 'notify', text, values }).catch(() => {});
+      await current.query({ name: 'notify', text, values }).catch(() => {});
     }
     isSending = false;
   }

@@ -54,6 +54,7 @@ function watchEvents(registry: Registry, { connections, streams }: Measured): vo
     });
   gauge('event_connections', 'WebSockets and streams of events that are open', connections.count);
   gauge('event_subscriptions', 'Subscriptions that run on them', connections.countSubscriptions);
+  gauge('event_waiting_bytes', 'What was sent on them and not yet taken', connections.countWaitingBytes);
   // oxlint-disable-next-line no-new -- a counter registers itself
   new Counter({
     name: 'events_sent_total',

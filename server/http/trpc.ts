@@ -12,7 +12,7 @@ import { requestInfo } from './request-info.ts';
 import { bodyBytesMax } from './rest.ts';
 
 /** The most calls that one HTTP request may carry. */
-export const batchMax = 50;
+const batchMax = 50;
 
 const allowOf = { query: 'GET', mutation: 'POST', subscription: 'GET', unknown: 'GET, POST' };
 

@@ -16,6 +16,8 @@ export type Wire = {
   network: string;
   /** Waits until what was sent has been taken; gives up, and cuts the connection, where nobody takes it. */
   ready(): Promise<void> | undefined;
+  /** What was sent and waits in this process to be taken. */
+  waitingBytes(): number;
   close(why: Closing): void;
 };
 
@@ -32,7 +34,8 @@ export type Connection = {
   gone(): void;
 };
 
-const subscriptionsMax = 100;
+/** On one connection. */
+export const subscriptionsMax = 100;
 /** For one session or key. */
 const connectionsMax = 1_000;
 /** For one network, of those on which nobody has said yet who they are: after a restart everybody comes at once. */
@@ -110,6 +113,7 @@ export function createConnections() {
     },
 
     count: (): number => open.size,
+    countWaitingBytes: (): number => [...open].reduce((sum, { wire }) => sum + wire.waitingBytes(), 0),
     countSubscriptions: (): number => [...open].reduce((sum, { running }) => sum + running.size, 0),
   };
 }

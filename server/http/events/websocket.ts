@@ -5,14 +5,13 @@ import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/ada
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { authenticate } from '../../kernel/authentication.ts';
-import type { Connection } from '../../kernel/connections.ts';
+import { subscriptionsMax, type Connection } from '../../kernel/connections.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import { FaultError } from '../../kernel/fault.ts';
 import { FORBIDDEN, MALFORMED_REQUEST, NOT_FOUND, toFaultError } from '../../kernel/faults.ts';
 import { requestIdByError } from '../../kernel/trpc.ts';
 import { requestInfo } from '../request-info.ts';
 import { bodyBytesMax } from '../rest.ts';
-import { batchMax } from '../trpc.ts';
 import { proofOf } from './connection-proof.ts';
 import { wantsWebSocket } from './upgrade.ts';
 import { socketWire } from './wires.ts';
@@ -22,6 +21,8 @@ type SocketOptions = { corsOrigins: string[] };
 /** A caller that says nothing for this long is asked whether they are still there. */
 const pingMs = 25_000;
 const pongWaitMs = 10_000;
+/** A client that comes back says all that it listens to in one message, perhaps with calls that waited. */
+const batchMax = 2 * subscriptionsMax;
 /** How long sockets have to close when the service ends. */
 const goodbyeMs = 1_200;
 

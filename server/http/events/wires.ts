@@ -46,6 +46,7 @@ export function socketWire(socket: WebSocket, raw: Socket, network: string): Wir
 
   return {
     network,
+    waitingBytes: () => raw.writableLength,
     ready: () => (raw.writableLength > waitingBytesMax && !raw.destroyed ? (draining ??= drain()) : undefined),
     close(why) {
       const { code, reason } = closeCodes[why];
@@ -66,6 +67,7 @@ export function responseWire(response: ServerResponse, network: string): Wire {
   response.once('close', () => clearInterval(check));
   return {
     network,
+    waitingBytes: () => response.writableLength,
     ready: () => undefined,
     close(why) {
       // An answer that ends in order tells a client not to come back; one that breaks off makes it reconnect.
