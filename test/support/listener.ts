@@ -35,10 +35,10 @@ export type Way = {
 
 export type Proof = TokenPair | { apiKey: string } | null;
 
-/** tRPC's WebSocket client. */
-export function overWebSocket(url: string, proof: Proof): Way {
+/** tRPC's WebSocket client; a URL that is a function is asked again at each connection. */
+export function overWebSocket(url: string | (() => string), proof: Proof): Way {
   const wsClient = createWSClient({
-    url: `${url.replace(/^http/, 'ws')}/trpc`,
+    url: () => `${(typeof url === 'string' ? url : url()).replace(/^http/, 'ws')}/trpc`,
     connectionParams: paramsOf(proof),
     retryDelayMs: () => 50,
   });
