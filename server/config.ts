@@ -67,7 +67,7 @@ const schema = z.object({
   APPLE_JWKS_URL: webUrl.default('https://appleid.apple.com/auth/keys').describe("Apple's published keys"),
   REDIS_URL: url(/^rediss?$/)
     .optional()
-    .describe('Shares rate limits between nodes'),
+    .describe('Shares rate limits between nodes, and wakes them for events'),
   CORS_ORIGINS: words.default([]).describe('Origins of browsers that may call, by comma; none by default'),
   TRUST_PROXY: words
     .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')

@@ -36,6 +36,8 @@ async function openSignedIn(at = socketUrl): Promise<WebSocket> {
   return socket;
 }
 
+const subscription = (input: object) => ({ id: 1, method: 'subscription', params: { path: 'comments.onTask', input } });
+
 // oxlint-disable-next-line typescript/no-explicit-any -- what comes is for the test to judge
 async function ask(socket: WebSocket, message: string | object): Promise<any> {
   socket.send(typeof message === 'string' ? message : JSON.stringify(message));
@@ -80,6 +82,9 @@ describe('a WebSocket', () => {
     ['no JSON', '{', 'MALFORMED_JSON'],
     ['nothing', '', 'MALFORMED_JSON'],
     ['no object', '7', 'MALFORMED_JSON'],
+    // Refused before it has begun.
+    ['an absent task', subscription({ taskId: 987_654_321 }), 'NOT_FOUND'],
+    ['no task', subscription({}), 'VALIDATION_FAILED'],
     ['an unknown operation', { id: 1, method: 'query', params: { path: 'nope.none' } }, 'NOT_FOUND'],
     ['a wrong method', { id: 1, method: 'query', params: { path: 'auth.login' } }, 'NOT_FOUND'],
     ['no id', { id: null, method: 'query', params: { path: 'sessions.list' } }, 'MALFORMED_JSON'],
@@ -170,8 +175,7 @@ test('who reads nothing is cut off at a bound and can go on later, while others 
   const proxy = await startProxy(url, 80);
   onTestFinished(() => proxy.close());
   const stalled = await openSignedIn(`${proxy.url.replace('http', 'ws')}trpc`);
-  const follow = { id: 1, method: 'subscription', params: { path: 'comments.onTask', input: { taskId: large } } };
-  expect(await ask(stalled, follow)).toMatchObject({ result: { type: 'started' } });
+  expect(await ask(stalled, subscription({ taskId: large }))).toMatchObject({ result: { type: 'started' } });
   const way = overWebSocket(url, admin.pair);
   onTestFinished(() => way.close());
   const other = await way.listen('comments.onTask', { taskId: large });
