@@ -213,6 +213,23 @@ describe('a like', () => {
 });
 
 describe('the stream of the task', () => {
+  test('is told of a tombstone that goes with its last reply', async () => {
+    const comment = await write(author);
+    const reply = await write(reader, { reply_to: comment._id });
+    await remove(author, comment._id);
+    await remove(reader, reply._id);
+    const events = await service.database.db
+      .selectFrom('events')
+      .where('company_id', '=', owner.companyId)
+      .where('stream', '=', `task ${taskId}`)
+      .where('type', '=', 'comment.deleted')
+      .select('payload')
+      .orderBy('sequence')
+      .execute();
+    const ids = events.slice(-3).map(({ payload }) => payload['comment_id']);
+    expect(ids).toEqual([comment._id, reply._id, comment._id]);
+  });
+
   test('has every change in order, without gaps', async () => {
     const comment = await write(author);
     await like(reader, comment._id);

@@ -57,16 +57,14 @@ export async function replaceMentions(
 
 /**
  * Takes a comment away, or its content where it has replies: then it stays as a tombstone. A tombstone goes
- * with the last reply to it, and so on upwards.
+ * with the last reply to it, and so on upwards. Answers whatever is gone, the comment first.
  */
-export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<void> {
-  if (await hasReplies(db, companyId, comment)) await buryComment(db, companyId, comment.comment_id);
-  else await deleteUpwards(db, companyId, comment);
-  // After all comments are locked, as when one is posted.
-  await keepCommentCount(db, { companyId, senderId: comment.sender_id, by: -1 });
-}
-
-async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<void> {
+export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {
+  if (await hasReplies(db, companyId, comment)) {
+    await buryComment(db, companyId, comment.comment_id);
+    return [comment];
+  }
+  const gone: Place[] = [];
   let current: Place | undefined = comment;
   while (current) {
     await db
@@ -74,11 +72,13 @@ async function deleteUpwards(db: Db, companyId: number, comment: LockedComment):
       .where('company_id', '=', companyId)
       .where('comment_id', '=', current.comment_id)
       .execute();
+    gone.push(current);
     current = await lockEmptyTombstone(db, companyId, comment.task_id, current.reply_to);
   }
+  return gone;
 }
 
-type Place = { comment_id: number; reply_to: number | null };
+type Place = { comment_id: number; sender_id: number; reply_to: number | null };
 
 async function buryComment(db: Db, companyId: number, commentId: number): Promise<void> {
   await db
@@ -120,7 +120,7 @@ async function lockEmptyTombstone(
     .where('task_id', '=', taskId)
     .where('comment_id', '=', commentId)
     .where('is_deleted', '=', true)
-    .select(['comment_id', 'task_id', 'reply_to'])
+    .select(['comment_id', 'task_id', 'sender_id', 'reply_to'])
     .forUpdate()
     .executeTakeFirst();
   return tombstone && !(await hasReplies(db, companyId, tombstone)) ? tombstone : undefined;

@@ -26,13 +26,14 @@ export const deleteComment = member
     const comment = await lockComment(db, companyId, input.comment_id);
     if (!comment) throw NOT_FOUND();
     if (comment.sender_id !== employeeId && comment.task_owner_id !== employeeId) throw NOT_THE_AUTHOR_OR_OWNER();
-    await removeComment(db, companyId, comment);
-    await publish(db, {
-      companyId,
-      stream: streamOf(comment.task_id),
-      type: 'comment.deleted',
-      payload: { comment_id: comment.comment_id, task_id: comment.task_id, sender_id: comment.sender_id },
-      at: services.clock.now(),
-    });
+    for (const gone of await removeComment(db, companyId, comment)) {
+      await publish(db, {
+        companyId,
+        stream: streamOf(comment.task_id),
+        type: 'comment.deleted',
+        payload: { comment_id: gone.comment_id, task_id: comment.task_id, sender_id: gone.sender_id },
+        at: services.clock.now(),
+      });
+    }
     return { success: true } as const;
   });
