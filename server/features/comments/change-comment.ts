@@ -60,10 +60,15 @@ export async function replaceMentions(
  * with the last reply to it, and so on upwards. Answers whatever is gone, the comment first.
  */
 export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {
-  if (await hasReplies(db, companyId, comment)) {
-    await buryComment(db, companyId, comment.comment_id);
-    return [comment];
-  }
+  const isAnswered = await hasReplies(db, companyId, comment);
+  if (isAnswered) await buryComment(db, companyId, comment.comment_id);
+  const gone = isAnswered ? [comment] : await deleteUpwards(db, companyId, comment);
+  // After all comments are locked, as when one is posted.
+  await keepCommentCount(db, { companyId, senderId: comment.sender_id, by: -1 });
+  return gone;
+}
+
+async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {
   const gone: Place[] = [];
   let current: Place | undefined = comment;
   while (current) {
