@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
 import { overEvents, overWebSocket, type Heard } from '../support/listener.ts';
@@ -28,7 +28,7 @@ async function startNodes() {
       return { process, proxy, url: proxy.url.replace(/\/$/, ''), isDead: false };
     }),
   );
-  afterAll(async () => {
+  onTestFinished(async () => {
     await Promise.all(nodes.map(({ proxy }) => proxy.close()));
     await endAllProcesses();
     await home.remove();
