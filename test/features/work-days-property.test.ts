@@ -194,7 +194,7 @@ test('whatever happens to logs, at once and in any order, days are the minutes o
         const answers = await Promise.all(steps.slice(from, from + atOnce).map((step) => step(world)));
         for (const { status, body } of answers) {
           // Refused are logs that are gone, that start as another one does, and halves of a move that do not fit.
-          expect([200, 404, 409], JSON.stringify(body)).toContain(status);
+          expect([200, 404, 409]).toContain(status);
           if (status !== 200) continue;
           if (body.created) world.logs.push(...body.created.map(({ _id }: { _id: number }) => _id));
           else if ('durationSeconds' in body) world.logs.push(body._id);
