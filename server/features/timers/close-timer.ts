@@ -6,7 +6,7 @@ import { takeTimer, type TimerRow } from './queries.ts';
 /** No log is longer. */
 export const runsAtMostMs = 24 * 3600 * 1000;
 /** What the description of a log says whose timer nobody stopped in time. */
-export const closedNote = 'Closed automatically after 24 hours.';
+const closedNote = 'Closed automatically after 24 hours.';
 const runsAtLeastMs = 1000;
 const descriptionMax = 10_000;
 
