@@ -122,7 +122,8 @@ export async function listPerformance(
           where c.company_id = e.company_id and c.sender_id = e.employee_id and not c.is_deleted),
         (select max(t.completed_at) from tasks as t
           where t.company_id = e.company_id and t.owner_id = e.employee_id)
-      ) as at) as activity where at is not null) as last_activity_at
+        -- The offset keeps it from being looked up twice.
+      ) as at offset 0) as activity where at is not null) as last_activity_at
     from employees as e
     left join work_totals as w on w.company_id = e.company_id and w.employee_id = e.employee_id
     left join comment_counts as k on k.company_id = e.company_id and k.employee_id = e.employee_id
