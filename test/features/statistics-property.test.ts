@@ -184,6 +184,27 @@ async function checkFigures({ admin }: World): Promise<void> {
   for (const { name: _name, ...row } of employees) expect(row).toEqual(toPerformance(counted, row.employee_id, now));
 }
 
+/** Timesheets read the logs; the days that are kept were counted by other statements. */
+async function checkTimesheets({ admin }: World): Promise<void> {
+  const { companyId } = admin;
+  const dayOf = (inDays: number) => new Date(clock.now().getTime() + inDays * dayMs).toISOString().slice(0, 10);
+  const sheetBy = async (groupBy: string) =>
+    (await admin.get(`/api/timesheets/${companyId}/?from=${dayOf(-300)}&to=${dayOf(2)}&groupBy=${groupBy}`)).body;
+  const kept = await database.db
+    .selectFrom('work_days')
+    .where('company_id', '=', companyId)
+    .select(['employee_id as userId', 'day as date', 'logged_seconds as seconds'])
+    .orderBy('employee_id')
+    .orderBy('day')
+    .execute();
+  const days: { userId: number; date: string; seconds: number }[] = (await sheetBy('day')).rows;
+  const shown = days.map(({ userId, date, seconds }) => ({ userId, date, seconds }));
+  expect(shown.toSorted((a, b) => a.userId - b.userId)).toEqual(kept);
+  const total = kept.reduce((sum, { seconds }) => sum + seconds, 0);
+  for (const groupBy of ['week', 'project', 'task', 'employee'])
+    expect((await sheetBy(groupBy)).totalSeconds).toBe(total);
+}
+
 describe('figures', () => {
   test('are what the rows say after any work, also by many at once', { timeout: 120_000 }, async () => {
     const run = async (steps: Step[]) => {
@@ -199,6 +220,7 @@ describe('figures', () => {
       // Most of what is tried can be done.
       expect(done).toBeGreaterThan(steps.length / 2);
       await checkFigures(world);
+      await checkTimesheets(world);
     };
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 250, maxLength: 350, size: 'max' }), run), {
       numRuns: 7,
