@@ -50,7 +50,7 @@ export async function start(config: Config, logger: Logger): Promise<Running> {
   }
 }
 
-async function openDatabase({ DATABASE_URL: url }: Config, dataFolder: string): Promise<Database> {
+export async function openDatabase({ DATABASE_URL: url }: Config, dataFolder: string): Promise<Database> {
   if (url === undefined) return openEmbedded({ folder: dataFolder });
   const database = openServer(url);
   await database.ping().catch((error: unknown) => {

@@ -18,7 +18,7 @@ const layers: Layer[] = [
   { name: 'http', rank: 3, holds: /^server\/http\// },
   { name: 'delivery', rank: 3, holds: /^server\/delivery\// },
   { name: 'app', rank: 4, holds: /^server\/(app|router|log)\.ts$/ },
-  { name: 'main', rank: 5, holds: /^server\/([\w-]+\.ts|demo\/.*)$/ },
+  { name: 'main', rank: 5, holds: /^server\/([\w-]+\.ts|(demo|commands)\/.*)$/ },
 ];
 
 /** Layers of one rank do not know each other, but for these: a kernel's reaction is handed a mailer. */
@@ -37,6 +37,9 @@ function importsOf(path: string, source: string): string[] {
 
 const layerOf = (path: string): Layer | undefined => layers.find(({ holds }) => holds.test(path));
 const featureOf = (path: string): string | undefined => /^server\/features\/([^/]+)\//.exec(path)?.[1];
+
+/** A program that is run: each process reads its environment in one place. */
+const isProcess = (path: string): boolean => /^server\/(main|commands\/[\w-]+)\.ts$/.test(path);
 
 /** A file that defines an operation: it says who may call it. */
 const isOperation = (source: string): boolean => /from '[./]+kernel\/procedures\.ts'/.test(source);
@@ -61,7 +64,7 @@ function violationsIn(files: ReadonlyMap<string, string>): string[] {
       else if (featureOf(target) && isOperation(files.get(target)!) && featureOf(path) !== featureOf(target))
         refuse('operations are for their own feature');
     }
-    if (/\bprocess\.env\b/.test(source) && path !== 'server/main.ts') found.push(`${path} reads the environment`);
+    if (/\bprocess\.env\b/.test(source) && !isProcess(path)) found.push(`${path} reads the environment`);
   }
   return found;
 }

@@ -5,6 +5,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, MigrationFailed, pendingMigrations } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { openEmbedded, openServer, type Database, type Db } from '../../db/open.ts';
+import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { countMinutes, keptMinutes, listLogs } from '../support/local-days.ts';
 import { runOn, withDatabase } from '../support/template.ts';
 
 const names = Object.keys(migrations);
@@ -54,6 +56,52 @@ test('an older database takes the steps that it lacks and keeps its rows', async
 
   expect(await migrate(db)).toEqual(names.slice(2));
   expect(await db.selectFrom('accounts').select('email').execute()).toEqual([{ email: 'ada@example.com' }]);
+});
+
+test('logs of a time before days of work are counted when the database is brought up to date', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  expect((await migrator.migrateTo('0005-delivery')).error).toBeUndefined();
+  await sql`
+    with c as (
+      insert into companies (name, timezone, created_at, updated_at)
+      values ('Engines', 'Atlantic/Azores', now(), now()), ('Looms', 'Asia/Kathmandu', now(), now()) returning company_id
+    ), a as (
+      insert into accounts (email, created_at, updated_at) values ('ada@example.com', now(), now()) returning account_id
+    ), e as (
+      insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)
+      select company_id, account_id, 'ada@example.com', 'Ada', 'L', ' ada l', now(), now() from c, a
+      returning company_id, employee_id
+    ), p as (
+      insert into projects (company_id, name, owner_id, logged_seconds, created_at, updated_at)
+      select company_id, 'P', employee_id, 40 * 7200, now(), now() from e returning company_id, project_id, owner_id
+    ), t as (
+      insert into tasks (company_id, project_id, title, owner_id, created_at, updated_at)
+      select company_id, project_id, 'T', owner_id, now(), now() from p returning company_id, task_id, project_id, owner_id
+    )
+    insert into task_logs (
+      company_id, task_id, employee_id, project_id, start_time, end_time, manual_add, created_at, updated_at
+    )
+    select company_id, task_id, owner_id, project_id, start_time, start_time + interval '2 hours', true, now(), now()
+    from t, generate_series(timestamptz '2023-10-28T00:30Z', '2023-10-30T00:00Z', '73 minutes') as start_time`.execute(
+    db,
+  );
+  await sql`
+    update projects as p set logged_seconds = (
+      select sum(duration_seconds) from task_logs as l where l.company_id = p.company_id
+    )`.execute(db);
+
+  await migrate(db);
+  for (const { company_id: companyId, timezone } of await db
+    .selectFrom('companies')
+    .select(['company_id', 'timezone'])
+    .execute()) {
+    expect((await verifyTotals(db, companyId)).differences).toEqual([]);
+    const kept = await keptMinutes(db, companyId);
+    expect(Object.keys(kept)).toHaveLength(3);
+    expect(kept).toEqual(countMinutes(await listLogs(db, companyId), timezone));
+  }
 });
 
 test('a step that fails is named and leaves nothing behind, of itself or of those before it', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findDemoSignIn, seedDemo } from '../../server/demo/demo.ts';
+import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
 import type { Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
@@ -75,15 +76,12 @@ describe('the demo company', () => {
     for (const { endTime } of logs.body.taskLogs) expect(Date.parse(endTime)).toBeLessThan(now);
   });
 
-  test('adds up: logged hours, counts of notifications', async () => {
+  test('adds up: hours by day, person and project, counts of notifications', async () => {
     const { companyId } = admin;
-    const { rows } = await sql<{ wrong: number }>`
-      select count(*) filter (where p.logged_seconds <> l.seconds) as wrong from projects as p join (
-        select company_id, project_id, sum(duration_seconds) as seconds from task_logs
-        where company_id = ${companyId} group by 1, 2
-      ) as l on l.company_id = p.company_id and l.project_id = p.project_id
-      where p.company_id = ${companyId}`.execute(service.database.db);
-    expect(rows).toEqual([{ wrong: 0 }]);
+    const { checked, differences } = await verifyTotals(service.database.db, companyId);
+    expect(differences).toEqual([]);
+    expect(checked).toMatchObject({ people: 6, projects: 3 });
+    expect(checked.days).toBeGreaterThan(50);
     const counts = await sql<{ wrong: number; unread: number }>`
       select count(*) filter (where c.unread <> n.unread or c.total <> n.total) as wrong, sum(c.unread)::integer as unread
       from notification_counts as c cross join lateral (
