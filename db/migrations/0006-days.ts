@@ -39,7 +39,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     db,
   );
 
-  await sql`alter table work_days add column logged_seconds integer not null default 0`.execute(db);
+  await sql`alter table work_days add column logged_seconds bigint not null default 0`.execute(db);
   await sql`alter table work_days alter column logged_seconds drop default`.execute(db);
   await sql`
     create table work_totals (

@@ -20,7 +20,7 @@ export const countedDays = sql`
     round(extract(epoch from
       sum(part_end - greatest(part_start, least(part_end, coalesce(covered_until, part_start))))))::integer as working_seconds,
     sum(extract(epoch from part_end - start_time)::integer
-      - extract(epoch from part_start - start_time)::integer)::integer as logged_seconds
+      - extract(epoch from part_start - start_time)::integer)::bigint as logged_seconds
   from (
     select employee_id, day, start_time, part_start, part_end,
       max(part_end) over (
