@@ -59,11 +59,18 @@ function end(signal: NodeJS.Signals): void {
   );
 }
 
+/** Time for the last line to be written before the end. */
+const lastLineMs = 100;
+
 function crash(error: unknown): void {
-  logger.fatal({ err: error }, 'ended by an error that nothing expected');
-  process.exit(1);
+  // Not as fatal: pino would write that at once, and try for ever where nobody reads the output any more.
+  logger.error({ err: error }, 'ended by an error that nothing expected');
+  setTimeout(() => process.exit(1), lastLineMs);
 }
 
+// Whoever read the output has gone (`npm start | head`): the service is there for others as well, and goes on unheard.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
 process.on('SIGTERM', end);

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createCaller, type Caller } from '../support/actor.ts';
 import {
   endAllProcesses,
+  findFreePort,
+  launch,
   makeHome,
   runToEnd,
   startProcess,
@@ -144,10 +146,26 @@ describe('a process killed in the middle of 200 writes', () => {
   });
 });
 
-describe('a process under npm', () => {
-  test('is told of a SIGTERM to npm, ends with it and leaves no orphan', async () => {
+describe('a process whose output nobody reads any more', () => {
+  test('comes up, serves on, and ends when it is told to', async () => {
     service.signal('SIGTERM');
     await service.ended;
+    const port = await findFreePort();
+    service = await launch([process.execPath, 'server/main.ts'], { ...home.environment, PORT: String(port) });
+    service.stopReading();
+    service.url = `http://127.0.0.1:${port}`;
+    await vi.waitUntil(async () => (await fetch(`${service.url}/readyz`).catch(() => undefined))?.ok, {
+      timeout: 60_000,
+      interval: 50,
+    });
+    await signInToDemo();
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+});
+
+describe('a process under npm', () => {
+  test('is told of a SIGTERM to npm, ends with it and leaves no orphan', async () => {
     service = await startProcess(home.environment, ['npm', 'start']);
     service.signal('SIGTERM');
     expect(await service.ended).toBe(0);

@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject, vi } from 'vitest';
+import { holdingItsResponses } from './held-responses.ts';
 import { runOn, withDatabase } from './template.ts';
 
 /** The service as an operator runs it: a process of its own, told by its environment alone. */
@@ -16,6 +18,8 @@ export type ServiceProcess = {
   stdout(): string;
   stderr(): string;
   signal(name: NodeJS.Signals): void;
+  /** As `| head` does once it has seen enough: from now on, nobody reads what it prints. */
+  stopReading(): void;
   /** Resolves with the exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>;
 };
@@ -59,8 +63,18 @@ export async function makeHome(): Promise<Home> {
   };
 }
 
+/** A port on which nothing listens, for a process that cannot say which one it took. */
+export async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
 /** Starts a process and waits until it ends or `until` is in what it says. */
-async function launch(command: string[], environment: Environment, until?: string): Promise<ServiceProcess> {
+export async function launch(command: string[], environment: Environment, until?: string): Promise<ServiceProcess> {
   const [program, ...parameters] = command;
   // Nothing of the tests' own environment but the way to programs may tell the service anything.
   const { PATH, HOME } = process.env;
@@ -80,6 +94,7 @@ async function launch(command: string[], environment: Environment, until?: strin
     stdout: () => said.stdout,
     stderr: () => said.stderr,
     signal: (name) => void child.kill(name),
+    stopReading: () => child.stdout.destroy(),
     ended: once(child, 'close').then(([code, signal]) => {
       running.delete(launched);
       return (code ?? signal) as number | NodeJS.Signals;
@@ -97,7 +112,8 @@ async function launch(command: string[], environment: Environment, until?: strin
 
 /** Starts the service and waits until it is ready. */
 export async function startProcess(environment: Environment, command?: string[]): Promise<ServiceProcess> {
-  return launch(command ?? [process.execPath, 'server/main.ts'], environment, 'ready at ');
+  const held = [process.execPath, ...holdingItsResponses.parameters, 'server/main.ts'];
+  return launch(command ?? held, { ...holdingItsResponses.environment, ...environment }, 'ready at ');
 }
 
 /** Runs a command that is expected to end by itself, and answers what came of it. */
