@@ -58,6 +58,9 @@ const schema = z.object({
     .min(1)
     .optional()
     .describe('Sends mail through SendGrid; without it mail goes to DATA_DIR/mail.jsonl'),
+  SENDGRID_BASE_URL: webUrl
+    .default('https://api.sendgrid.com')
+    .describe("SendGrid's API; https://api.eu.sendgrid.com for accounts of its EU region"),
   MAIL_FROM: z.string().min(3).default('no-reply@localhost').describe('Sender of all mail'),
   GOOGLE_CLIENT_IDS: words.default([]).describe('Audiences of accepted Google identity tokens, by comma'),
   GOOGLE_ISSUER: z.string().default('https://accounts.google.com').describe('Issuer of Google identity tokens'),

@@ -138,7 +138,8 @@ async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: string): Pro
 }
 
 function createMailer(config: Config, mailFile: string | undefined, logger: Logger): Mailer {
-  if (mailFile === undefined) return createSendGridMailer({ apiKey: config.SENDGRID_API_KEY!, from: config.MAIL_FROM });
+  const { SENDGRID_API_KEY: apiKey, SENDGRID_BASE_URL: baseUrl, MAIL_FROM: from } = config;
+  if (mailFile === undefined) return createSendGridMailer({ apiKey: apiKey!, baseUrl, from, clock });
   mkdirSync(resolve(config.DATA_DIR), { recursive: true, mode: 0o700 });
   return createFileMailer(mailFile, clock, logger);
 }

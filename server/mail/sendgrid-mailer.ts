@@ -1,16 +1,35 @@
-import sendGrid from '@sendgrid/mail';
-import type { Mailer } from './mailer.ts';
+import sharedClient from '@sendgrid/client';
+import sharedService from '@sendgrid/mail';
+import type { Clock } from '../kernel/context.ts';
+import { MailNotTaken, sendWithinMs, type Mailer } from './mailer.ts';
 
-const timeoutMs = 10_000;
+// Both export their classes beside one instance for the whole process, of which alone their types tell.
+const { Client } = sharedClient as unknown as { Client: new () => typeof sharedClient };
+const { MailService } = sharedService as unknown as { MailService: new () => typeof sharedService };
 
-/** Sends through SendGrid. Its client is one for the process and has no time limit of its own. */
-export function createSendGridMailer({ apiKey, from }: { apiKey: string; from: string }): Mailer {
-  sendGrid.setApiKey(apiKey);
-  sendGrid.setTimeout(timeoutMs);
+export type SendGridOptions = {
+  apiKey: string;
+  /** `address` or `name <address>`. */
+  from: string;
+  /** Where the API is; accounts of the EU region have a host of their own. */
+  baseUrl: string;
+  clock: Clock;
+  timeoutMs?: number;
+};
+
+/** More than any of its answers, so that something else at its address cannot fill the memory. */
+const answerBytesMax = 64 * 1024;
+
+/** Sends through SendGrid, by a client of its own. */
+export function createSendGridMailer(options: SendGridOptions): Mailer {
+  const { from, timeoutMs = sendWithinMs } = options;
+  const service = new MailService();
+  service.setClient(createClient(options, timeoutMs));
   return {
     async send({ to, subject, text, html, template }, { idempotencyKey }) {
-      await sendGrid.send({
-        to,
+      const message = {
+        // As an object: an address as text is searched for a name.
+        to: { email: to },
         from,
         subject,
         text,
@@ -19,7 +38,87 @@ export function createSendGridMailer({ apiKey, from }: { apiKey: string; from: s
         customArgs: { idempotencyKey },
         // Codes and links must arrive as they were written.
         trackingSettings: { clickTracking: { enable: false, enableText: false }, openTracking: { enable: false } },
+      };
+      await service.send(message).catch((error: unknown) => {
+        // Not as a cause: the client's errors carry the whole request, and the key with it.
+        throw toNotTaken(error as ClientError, { ...options, timeoutMs });
       });
     },
   };
+}
+
+function createClient({ apiKey, baseUrl }: SendGridOptions, timeoutMs: number): typeof sharedClient {
+  const client = new Client();
+  client.setApiKey(apiKey);
+  // After the key, which sets it too.
+  client.setDefaultRequest('baseUrl', baseUrl);
+  const createRequest = client.createRequest.bind(client);
+  // The client's own time limit is one of silence: an answer that drips would go on for ever. And it hands on no signal.
+  client.createRequest = (data) =>
+    Object.assign(createRequest(data), {
+      signal: AbortSignal.timeout(timeoutMs),
+      maxRedirects: 0,
+      maxContentLength: answerBytesMax,
+    });
+  return client;
+}
+
+/** What its client throws: an answer other than a success, or a failure to get any. */
+type ClientError = {
+  code?: unknown;
+  response?: { status?: number; headers?: Record<string, unknown>; body?: unknown };
+};
+
+function toNotTaken(
+  { code, response }: ClientError,
+  { apiKey, clock, timeoutMs }: Pick<SendGridOptions, 'apiKey' | 'clock'> & { timeoutMs: number },
+): MailNotTaken {
+  const status = response?.status ?? (typeof code === 'number' ? code : undefined);
+  if (status === undefined)
+    return new MailNotTaken(
+      code === 'ERR_CANCELED'
+        ? `SendGrid did not answer within ${timeoutMs / 1000} seconds`
+        : `SendGrid could not be reached, or broke off (${typeof code === 'string' ? code : 'no reason given'})`,
+    );
+  const told = [adviceOn(status), sentencesOf(response?.body)].filter((part) => part !== '').join(' ');
+  return new MailNotTaken(`SendGrid answered ${status}. ${told}`.trim().replaceAll(apiKey, '…'), {
+    // These two are about the message. All others are about the account, the key, the address of the API, or the moment.
+    isRefused: status === 400 || status === 413,
+    retryAfterMs: status === 429 || status === 503 ? waitAskedFor(response?.headers ?? {}, clock) : undefined,
+  });
+}
+
+function adviceOn(status: number): string {
+  switch (status) {
+    case 401:
+    case 403:
+      return 'Check SENDGRID_API_KEY, that MAIL_FROM is a verified sender, and the credit of the account.';
+    case 400:
+      return 'Check the address, and MAIL_FROM.';
+    default:
+      return status === 429 || status === 408 || status === 413 || status >= 500 ? '' : 'Check SENDGRID_BASE_URL.';
+  }
+}
+
+/** The reasons in an answer of the documented form; anything else may be anything. */
+function sentencesOf(body: unknown): string {
+  const { errors } = (typeof body === 'object' && body !== null ? body : {}) as { errors?: unknown };
+  if (!Array.isArray(errors)) return '';
+  return errors
+    .slice(0, 3)
+    .map(({ message, field }: { message?: unknown; field?: unknown }) =>
+      [field, message].filter((part) => typeof part === 'string').map((part) => part.slice(0, 200)),
+    )
+    .map((parts) => parts.join(': '))
+    .join('; ');
+}
+
+/** Seconds or a date in Retry-After; else the moment in the header that SendGrid documents, in seconds since 1970. */
+function waitAskedFor(headers: Record<string, unknown>, clock: Clock): number | undefined {
+  const now = clock.now().getTime();
+  const after = headers['retry-after'];
+  const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1000;
+  const asked =
+    typeof after !== 'string' ? reset - now : /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now;
+  return Number.isFinite(asked) ? Math.max(0, asked) : undefined;
 }
