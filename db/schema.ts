@@ -87,6 +87,7 @@ export type Schema = {
     parked_at: Date | null;
     last_error: string | null;
     created_at: Date;
+    lane: Generated<string>;
   };
   employees: {
     company_id: number;

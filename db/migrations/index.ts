@@ -6,6 +6,7 @@ import * as talk from './0004-talk.ts';
 import * as delivery from './0005-delivery.ts';
 import * as days from './0006-days.ts';
 import * as figures from './0007-figures.ts';
+import * as deliveryLanes from './0008-delivery-lanes.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   '0005-delivery': delivery,
   '0006-days': days,
   '0007-figures': figures,
+  '0008-delivery-lanes': deliveryLanes,
 };

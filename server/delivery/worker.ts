@@ -1,10 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { AnyReaction, ReactionServices } from '../kernel/reaction.ts';
+import { setImmediate as tick, setTimeout as delay } from 'node:timers/promises';
+import { lanes, type AnyReaction, type Lane, type ReactionServices } from '../kernel/reaction.ts';
+import { sendWithinMs, type Mailer } from '../mail/mailer.ts';
+import { createLeases, type Leased, type LeaseTimes } from './leases.ts';
+import { triesMax, waitAfter } from './retry.ts';
 
 /**
- * Runs deliveries: takes a lease on those that are due, runs their reactions, and removes what is done.
- * A worker that dies leaves its lease to run out, and another one takes over. Several nodes share the work.
+ * Runs deliveries: takes a lease on those that are due, runs their reactions, and crosses out what is done.
+ * A worker that dies leaves its leases to run out, and another one takes over. Several nodes share the work.
+ *
+ * Each lane has a number of slots. A slot that becomes free is filled again at once, so that one delivery which
+ * takes long holds up its own slot and nothing else.
  */
 export type Worker = {
   start(): void;
@@ -12,124 +17,184 @@ export type Worker = {
   wake(): void;
   /** Runs until nothing is due any more, for tests and for shutdown. */
   drain(): Promise<void>;
+  /** How the tries of this process ended, counted by reaction. */
+  countTries(): TryCount[];
   stop(): Promise<void>;
 };
 
-const leaseMs = 60_000;
-const batchSize = 20;
+/** `failed` will be tried again, `parked` will not. */
+export type TryCount = { reaction: string; outcome: 'done' | 'failed' | 'parked'; count: number };
+
+/** So few that requests find a connection to the database, so many that mail does not wait for mail. */
+const slots = 10;
 /** How often to look without being woken: for retries, and for what other nodes left behind. */
 const pollMs = 1_000;
-/** Tries before a delivery is parked: with the waits below, about a day. */
-const attemptsMax = 12;
+/** A process that was killed holds up what it had begun for as long as this; a send must fit into what renewals leave of it. */
+const leaseTimes: LeaseTimes = { leaseMs: 20_000, renewMs: 5_000 };
 
-type Leased = {
-  delivery_id: number;
-  reaction: string;
-  dedupe_key: string;
-  payload: unknown;
-  attempts: number;
-  created_at: Date;
+type LaneState = {
+  readonly name: Lane;
+  readonly running: Set<Promise<void>>;
+  /** Passes come one after the other. */
+  passes: Promise<unknown>;
+  wanted: boolean;
+  nap: AbortController | undefined;
 };
 
-/** Seconds to wait after the given number of failures: doubling from 2 s to 4 h, with jitter so that retries spread out. */
-function backoffMs(attempts: number): number {
-  return Math.min(2_000 * 2 ** (attempts - 1), 4 * 3_600_000) * (0.75 + Math.random() / 2);
-}
-
-export function createWorker(services: ReactionServices, reactions: AnyReaction[]): Worker {
-  const { database, clock, log } = services;
+export function createWorker(
+  services: ReactionServices,
+  reactions: AnyReaction[],
+  times: LeaseTimes = leaseTimes,
+): Worker {
+  const { clock, log } = services;
   const byName = new Map(reactions.map((one) => [one.name, one]));
+  const leases = createLeases(services, times);
+  const tries = new Map<string, TryCount>();
   const stopping = new AbortController();
-  let wanted = false;
-  let nap: AbortController | undefined;
-  let loop: Promise<void> | undefined;
-  let rounds: Promise<unknown> = Promise.resolve();
+  const states = lanes.map((name): LaneState => ({
+    name,
+    running: new Set(),
+    passes: Promise.resolve(),
+    wanted: false,
+    nap: undefined,
+  }));
+  let loops: Promise<void[]> | undefined;
 
-  async function lease(): Promise<Leased[]> {
-    const now = clock.now();
-    const { rows } = await sql<Leased>`
-      update deliveries set leased_until = ${new Date(now.getTime() + leaseMs)}, attempts = attempts + 1
-      where delivery_id in (
-        select delivery_id from deliveries
-        where parked_at is null and due_at <= ${now} and (leased_until is null or leased_until < ${now})
-        order by due_at, delivery_id limit ${batchSize} for update skip locked
-      )
-      returning delivery_id, reaction, dedupe_key, payload, attempts, created_at`.execute(database.db);
-    return rows.toSorted((a, b) => a.delivery_id - b.delivery_id);
+  function count(reaction: string, outcome: TryCount['outcome']): void {
+    const counted = tries.get(`${reaction} ${outcome}`);
+    if (counted) counted.count += 1;
+    else tries.set(`${reaction} ${outcome}`, { reaction, outcome, count: 1 });
   }
 
   async function run(leased: Leased): Promise<void> {
-    const { delivery_id: deliveryId, reaction: name, dedupe_key: dedupeKey, attempts, created_at: createdAt } = leased;
+    const { reaction: name, payload, dedupeKey, createdAt } = leased;
+    // A try that ended with its process has reported no failure, and must not come again for ever.
+    if (leased.tries > triesMax) throw new Error('its last try never came to an end');
+    const reaction = byName.get(name);
+    if (!reaction) throw new Error(`this version knows no reaction that is called ${name}`);
+    await reaction.run({ ...services, mailer: underLease(leased) }, payload, { dedupeKey, createdAt });
+  }
+
+  /** Sends only what nobody else can have begun to send before this one is over. */
+  function underLease(leased: Leased): Mailer {
+    return {
+      async send(mail, options) {
+        if (leased.until.getTime() - clock.now().getTime() < sendWithinMs)
+          throw new Error('its lease ran out before it could be sent');
+        await services.mailer.send(mail, options);
+      },
+    };
+  }
+
+  async function tryOnce(leased: Leased): Promise<void> {
+    const { deliveryId, reaction } = leased;
+    let failure: { error: unknown } | undefined;
+    await run(leased).catch((error: unknown) => (failure = { error }));
     try {
-      const reaction = byName.get(name);
-      if (!reaction) throw new Error(`no reaction is called ${name}`);
-      await reaction.run(services, leased.payload, { dedupeKey, createdAt });
-      await database.db.deleteFrom('deliveries').where('delivery_id', '=', deliveryId).execute();
+      if (failure) await giveBack(leased, failure.error);
+      else {
+        await leases.finish(leased);
+        count(reaction, 'done');
+      }
     } catch (error) {
-      const isLast = attempts >= attemptsMax;
-      const message = error instanceof Error ? error.message : String(error);
-      log.warn(
-        { err: error, reaction: name, deliveryId, attempts, parked: isLast },
-        isLast ? 'a delivery was parked' : 'a delivery failed and will be tried again',
-      );
-      await database.db
-        .updateTable('deliveries')
-        .set({
-          leased_until: null,
-          last_error: message.slice(0, 500),
-          due_at: new Date(clock.now().getTime() + backoffMs(attempts)),
-          parked_at: isLast ? clock.now() : null,
-        })
-        .where('delivery_id', '=', deliveryId)
-        .execute();
+      log.warn({ err: error, reaction, deliveryId }, 'a delivery could not be settled and will be run once more');
     }
   }
 
-  /** One round at a time, so that draining means what it says. */
-  function round(): Promise<number> {
-    const mine = rounds.then(async () => {
-      const leased = await lease();
-      await Promise.all(leased.map(run));
-      return leased.length;
+  async function giveBack(leased: Leased, error: unknown): Promise<void> {
+    const { deliveryId, reaction, tries: made } = leased;
+    const waitMs = waitAfter(error, made);
+    const fields = { err: error, reaction, deliveryId, tries: made };
+    await leases.giveBack(leased, { waitMs, reason: reasonOf(error) });
+    if (waitMs === undefined) {
+      log.error(fields, 'a delivery was parked: `npm run deliveries -- list` shows it, and `requeue` tries it anew');
+      count(reaction, 'parked');
+    } else {
+      log.warn({ ...fields, waitMs: Math.round(waitMs) }, 'a delivery failed and will be tried again');
+      count(reaction, 'failed');
+    }
+  }
+
+  /** Fills the free slots of a lane; answers whether there may be more to do than it has slots. */
+  function pass(lane: LaneState): Promise<{ begun: number; isFull: boolean }> {
+    const mine = lane.passes.then(async () => {
+      const free = slots - lane.running.size;
+      const leased = free === 0 ? [] : await leases.take(lane.name, free);
+      for (const one of leased) {
+        const running = tryOnce(one).finally(() => lane.running.delete(running));
+        lane.running.add(running);
+      }
+      return { begun: leased.length, isFull: leased.length === free };
     });
-    rounds = mine.catch(() => {});
+    lane.passes = mine.catch(() => {});
     return mine;
   }
 
   async function drain(): Promise<void> {
-    while (!stopping.signal.aborted && (await round()) > 0);
+    while (!stopping.signal.aborted) {
+      const passes = await Promise.all(states.map(pass));
+      const running = states.flatMap((lane) => [...lane.running]);
+      if (running.length === 0 && passes.every(({ begun }) => begun === 0)) return;
+      await Promise.all(running);
+    }
   }
 
-  async function work(): Promise<void> {
+  async function work(lane: LaneState): Promise<void> {
+    let isCutOff = false;
     while (!stopping.signal.aborted) {
-      wanted = false;
-      await drain().catch((error: unknown) =>
-        log.warn({ err: error }, 'deliveries wait: the database does not answer'),
-      );
-      if (wanted || stopping.signal.aborted) continue;
-      nap = new AbortController();
-      await delay(pollMs, undefined, { signal: nap.signal }).catch(() => {});
+      lane.wanted = false;
+      const passed = await pass(lane).catch((error: unknown) => {
+        if (!isCutOff) log.warn({ err: error, lane: lane.name }, 'deliveries wait: the database does not answer');
+        isCutOff = true;
+        return undefined;
+      });
+      if (passed) {
+        if (isCutOff) log.info({ lane: lane.name }, 'deliveries go on: the database answers again');
+        isCutOff = false;
+      }
+      if (passed?.isFull === true) {
+        if (lane.running.size > 0) await Promise.race(lane.running);
+        // What ends together is followed by one pass.
+        await tick();
+      } else if (!lane.wanted && !stopping.signal.aborted) {
+        lane.nap = new AbortController();
+        await delay(pollMs, undefined, { signal: lane.nap.signal }).catch(() => {});
+      }
     }
   }
 
   return {
-    start: () => void (loop ??= work()),
+    start: () => void (loops ??= Promise.all(states.map(work))),
     wake() {
       // Not at once: the answer goes first, and how long a delivery takes must not show in the next one's time.
       setTimeout(
         () => {
-          wanted = true;
-          nap?.abort();
+          for (const lane of states) {
+            lane.wanted = true;
+            lane.nap?.abort();
+          }
         },
         20 + Math.random() * 60,
       ).unref();
     },
     drain,
+    countTries: () => [...tries.values()],
     async stop() {
       stopping.abort();
-      nap?.abort();
-      await loop;
-      await rounds;
+      leases.stop();
+      for (const lane of states) lane.nap?.abort();
+      await loops;
+      await Promise.all(states.map((lane) => lane.passes));
+      await Promise.all(states.flatMap((lane) => [...lane.running]));
     },
   };
+}
+
+/** An error in one line that a table of the database takes: no line breaks, and not the one character that it refuses. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 500);
 }

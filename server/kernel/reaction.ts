@@ -6,8 +6,12 @@ import type { Db } from '../../db/open.ts';
 /**
  * Vocabulary. A reaction is what the service owes the outside, or other rows, because of a fact: a mail, notifications.
  * A delivery is one reaction with its payload, written in the transaction of the fact and run by a worker
- * after it commits, at least once, whatever fails meanwhile.
+ * after it commits, at least once, whatever fails meanwhile. Reactions run in lanes, side by side: those that send mail
+ * wait for a provider, and those that need nothing but the database never wait for them.
  */
+export const lanes = ['database', 'mail'] as const;
+export type Lane = (typeof lanes)[number];
+
 export type ReactionServices = Pick<Services, 'database' | 'clock' | 'log' | 'settings' | 'tokens' | 'streams'> & {
   mailer: Mailer;
   /** Writes deliveries that follow from this one. */
@@ -24,6 +28,7 @@ export type Delivery = {
 /** A reaction with its payload's type hidden: it checks what it is given. */
 export type AnyReaction = {
   readonly name: string;
+  readonly lane: Lane;
   /** Runs at least once for each delivery: what it does twice must show once. */
   run(services: ReactionServices, payload: unknown, delivery: Delivery): Promise<void>;
 };
@@ -33,12 +38,15 @@ export type Reaction<Payload> = AnyReaction & { readonly payload: z.ZodType<Payl
 /** Declares a reaction. Its payload names things by identifier and never holds a secret: those are made when it runs. */
 export function reaction<Payload>(definition: {
   name: string;
+  /** `mail` for one that sends mail; left out, it needs nothing but the database. */
+  lane?: Lane;
   payload: z.ZodType<Payload>;
   run(services: ReactionServices, payload: Payload, delivery: Delivery): Promise<void>;
 }): Reaction<Payload> {
-  const { name, payload } = definition;
+  const { name, lane = 'database', payload } = definition;
   return {
     name,
+    lane,
     payload,
     run: (services, given, delivery) => definition.run(services, payload.parse(given), delivery),
   };
@@ -50,7 +58,7 @@ export function reaction<Payload>(definition: {
  */
 export async function deliver<Payload>(
   db: Db,
-  { name, payload: schema }: Reaction<Payload>,
+  { name, lane, payload: schema }: Reaction<Payload>,
   delivery: { dedupeKey: string; payload: Payload; now: Date; dueAt?: Date },
 ): Promise<void> {
   const { dedupeKey, payload, now, dueAt = now } = delivery;
@@ -58,6 +66,7 @@ export async function deliver<Payload>(
     .insertInto('deliveries')
     .values({
       reaction: name,
+      lane,
       dedupe_key: `${name} ${dedupeKey}`,
       payload: JSON.stringify(schema.parse(payload)),
       due_at: dueAt,

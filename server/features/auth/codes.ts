@@ -28,6 +28,7 @@ const letters: Record<CodePurpose, Omit<Letter, 'code' | 'footnote'>> = {
 /** Makes a code and mails it. What could not be sent while the code would have lived is dropped. */
 export const sendCode = reaction({
   name: 'send-code',
+  lane: 'mail',
   payload: z.object({ email: z.string(), purpose: z.enum(['login', 'registration']) }),
   async run({ database, clock, tokens, mailer, log }, { email, purpose }, { dedupeKey, createdAt }) {
     const now = clock.now();

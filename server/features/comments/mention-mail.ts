@@ -10,6 +10,7 @@ import { excerptOf, plainTextOf } from './rich-text.ts';
 /** Writes to one person who is mentioned in a comment, where they still are when it runs and want such mail. */
 export const sendMentionMail = reaction({
   name: 'mention-mail',
+  lane: 'mail',
   payload: z.object({ companyId: id, commentId: id, employeeId: id }),
   async run({ database, mailer, settings }, payload, { dedupeKey }) {
     const mention = await findMention(database.db, payload);

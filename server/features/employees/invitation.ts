@@ -5,6 +5,7 @@ import { write } from '../../mail/letter.ts';
 /** Tells a new employee who added them to which company. Somebody who is gone again by then is told nothing. */
 export const sendInvitation = reaction({
   name: 'send-invitation',
+  lane: 'mail',
   payload: z.object({ companyId: z.int(), employeeId: z.int(), invitedById: z.int() }),
   async run({ database, settings, mailer }, { companyId, employeeId, invitedById }, { dedupeKey }) {
     const invited = await database.db

@@ -10,6 +10,7 @@ const lifetimeMs = 30 * 60 * 1000;
 /** Makes a reset token and mails its link, to known addresses only. The request itself does not look. */
 export const sendResetLink = reaction({
   name: 'send-reset-link',
+  lane: 'mail',
   payload: z.object({ email: z.string() }),
   async run({ database, clock, settings, mailer, log }, { email }, { dedupeKey, createdAt }) {
     const now = clock.now();
