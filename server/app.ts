@@ -91,7 +91,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy,
     corsOrigins: settings.corsOrigins,
   });
-  registerMetrics(server, appRouter, services);
+  registerMetrics(server, appRouter, { ...services, worker });
   registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);
   registerPictures(server, services);

@@ -1,12 +1,11 @@
-import { sql } from 'kysely';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Database } from '../../db/open.ts';
 import type { Services } from '../kernel/context.ts';
+import { watchDeliveries, type MeasuredDeliveries } from './delivery-metrics.ts';
 import { calledPaths } from './trpc.ts';
 
-type Measured = Pick<Services, 'database' | 'connections' | 'streams'>;
+type Measured = MeasuredDeliveries & Pick<Services, 'connections' | 'streams'>;
 
 /** /metrics for Prometheus. Each app has a registry of its own, for tests start many. */
 export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, services: Measured): void {
@@ -26,7 +25,7 @@ export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, ser
     const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
     durations.observe(labels, reply.elapsedTime / 1000);
   });
-  watchDeliveries(registry, services.database);
+  watchDeliveries(registry, services);
   watchEvents(registry, services);
   app.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
@@ -65,31 +64,4 @@ function watchEvents(registry: Registry, { connections, streams }: Measured): vo
       this.inc(streams.countSent());
     },
   });
-}
-
-function watchDeliveries(registry: Registry, database: Database): void {
-  // oxlint-disable-next-line no-new -- a gauge registers itself
-  new Gauge({
-    name: 'deliveries',
-    help: 'Mails and notifications that are owed: waiting, or parked after their last try',
-    labelNames: ['state'] as const,
-    registers: [registry],
-    async collect() {
-      this.reset();
-      const counted = await countDeliveries(database).catch(() => undefined);
-      // Without a database the rest of the metrics matters most.
-      if (!counted) return;
-      this.set({ state: 'waiting' }, counted.waiting);
-      this.set({ state: 'parked' }, counted.parked);
-    },
-  });
-}
-
-async function countDeliveries(database: Database): Promise<{ waiting: number; parked: number }> {
-  const { rows } = await sql<{ waiting: number; parked: number }>`
-    select count(parked_at) as parked, count(*) filter (
-      -- Not those for later, whose first try is not due yet.
-      where parked_at is null and (attempts > 0 or due_at = created_at or due_at <= now())
-    ) as waiting from deliveries`.execute(database.db);
-  return rows[0]!;
 }
