@@ -28,7 +28,7 @@ export async function hire(client: pg.Client, companyId: number): Promise<Compan
   await client.query(`
     with account as (
       insert into accounts (email, created_at, updated_at)
-      select 'bench' || n || '@example.com', now(), now() from generate_series(2, ${people}) as n
+      select 'bench' || n || '@company-${companyId}.example', now(), now() from generate_series(2, ${people}) as n
       returning account_id, email
     )
     insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)

@@ -12,8 +12,8 @@ import type { Mail } from '../server/mail/mailer.ts';
 import { grow, hire, seconds, type Company } from './time-company.ts';
 
 /*
- * What time costs when there is much of it: medians over HTTP, one request at a time, at some sizes of one company, and
- * how they grow from size to size. Figures of the company, performance and creates must not grow with its logs.
+ * What time costs when there is much of it: medians over HTTP, one request at a time, in companies of some sizes that
+ * take turns, and how they grow from size to size. Statistics, performance and creates must not grow with the logs.
  *
  *   npm run bench:time -- --sizes 10k,1m,10m
  *
@@ -29,7 +29,7 @@ const sizes = options.sizes.split(',').map((size) => {
   return Number(number) * { '': 1, k: 1_000, m: 1_000_000 }[unit.toLowerCase() as '' | 'k' | 'm'];
 });
 const rounds = Number(options.rounds);
-/** The first size must not pay for what the process learns once. */
+/** Nobody must pay for what the process and the database learn once. */
 const warmUps = 40;
 const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const name = `wms_bench_time_${process.pid}`;
@@ -73,9 +73,10 @@ async function start() {
 }
 
 const agent = new Agent({ keepAlive: true });
-let headers: Record<string, string> = {};
 
-function send<Answer>(url: string, method: string, path: string, body?: unknown): Promise<Answer> {
+type Request = { method: string; path: string; body?: unknown; headers?: Record<string, string> };
+
+function send<Answer>(url: string, { method, path, body, headers }: Request): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = { agent, method, headers: { ...headers, 'content-type': 'application/json' } };
     const call = request(`${url}${path}`, sent, (response) => {
@@ -94,11 +95,13 @@ function send<Answer>(url: string, method: string, path: string, body?: unknown)
 
 const minuteMs = 60_000;
 const random = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)]!;
-const description = 'bench';
+type Call = () => Promise<unknown>;
 
 /** What is measured: each answers one call. */
-function callsOf(url: string, { companyId, employeeIds, taskIds }: Company): Record<string, () => Promise<unknown>> {
-  const get = (path: string) => send(url, 'GET', path);
+function callsOf(url: string, headers: Record<string, string>, company: Company): Record<string, Call> {
+  const { companyId, employeeIds, taskIds } = company;
+  const get = (path: string) => send(url, { method: 'GET', path, headers });
+  const post = (path: string, body: unknown) => send(url, { method: 'POST', path, body, headers });
   const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 24 * 60 * minuteMs).toISOString().slice(0, 10);
   const month = `/api/timesheets/${companyId}/?from=${day(31)}&to=${day(1)}`;
   // Nobody logs as much twice: each call has a person of its own.
@@ -111,12 +114,11 @@ function callsOf(url: string, { companyId, employeeIds, taskIds }: Company): Rec
     "a month's timesheet, everybody": () => get(`${month}&groupBy=employee`),
     'single create': () => {
       const start = Date.now() - (60 + Math.floor(Math.random() * 30_000)) * minuteMs;
-      return send(url, 'POST', '/tasklog/create/', {
+      return post('/tasklog/create/', {
         task_id: random(taskIds),
         employee_id: random(employeeIds),
         start_time: new Date(start),
         end_time: new Date(start + 25 * minuteMs),
-        description,
       });
     },
     'bulk create of 500': () => {
@@ -125,68 +127,70 @@ function callsOf(url: string, { companyId, employeeIds, taskIds }: Company): Rec
       const entries = Array.from({ length: 500 }, (_, n) => {
         const startTime = Date.now() - (120 + n * 90) * minuteMs;
         const times = { startTime: new Date(startTime), endTime: new Date(startTime + 20 * minuteMs) };
-        return { taskId: random(tasks), userId, ...times, description, manualAdd: true };
+        return { taskId: random(tasks), userId, ...times, manualAdd: true };
       });
-      return send(url, 'POST', `/tasklogs/bulk/create/${userId}/`, entries);
+      return post(`/tasklogs/bulk/create/${userId}/`, entries);
     },
   };
 }
 
-async function medianOf(call: () => Promise<unknown>): Promise<number> {
-  for (let warmUp = 0; warmUp < warmUps; warmUp += 1) await call();
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const start = performance.now();
-    await call();
-    times.push(performance.now() - start);
+/** The medians of calls that take turns: whatever else the machine does meets all of them alike. */
+async function mediansOf(calls: Call[]): Promise<number[]> {
+  const times = calls.map((): number[] => []);
+  for (let round = -warmUps; round < rounds; round += 1) {
+    for (const [index, call] of calls.entries()) {
+      const start = performance.now();
+      await call();
+      if (round >= 0) times[index]!.push(performance.now() - start);
+    }
   }
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
+  return times.map((some) => some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)]!);
 }
 
 type Side = Awaited<ReturnType<typeof start>>;
 
-/** Registers the company, and lets all further calls be those of its admin. */
-async function register({ app, mails, url }: Side): Promise<number> {
-  const email = 'admin@example.com';
-  await send(url, 'POST', '/get-register-otp/', { email });
+/** Registers a company; all calls in it are those of its admin. */
+async function register({ app, mails, url }: Side, name: string) {
+  const email = `admin@${name}.example`;
+  await send(url, { method: 'POST', path: '/get-register-otp/', body: { email } });
   await app.worker.drain();
-  const otp = /^\d{6}$/m.exec(mails[0]!.text)![0];
+  const otp = /^\d{6}$/m.exec(mails.find(({ to }) => to === email)!.text)![0];
   const person = { email, otp, first_name: 'Ada', last_name: 'Lovelace' };
-  type Registered = { access_token: string; refresh_token: string; company: { company_id: number } };
-  const path = '/api/create-company-and-employee/';
-  const { access_token, refresh_token, company } = await send<Registered>(url, 'POST', path, {
-    company_name: 'Bench',
-    ...person,
-  });
-  headers = { authorization: `Bearer ${access_token}`, 'x-refresh-token': refresh_token };
-  return company.company_id;
+  const { access_token, refresh_token, company } = await send<{
+    access_token: string;
+    refresh_token: string;
+    company: { company_id: number };
+  }>(url, { method: 'POST', path: '/api/create-company-and-employee/', body: { company_name: name, ...person } });
+  return {
+    companyId: company.company_id,
+    headers: { authorization: `Bearer ${access_token}`, 'x-refresh-token': refresh_token },
+  };
 }
 
-async function measure(side: Side, client: pg.Client): Promise<Record<string, number>[]> {
-  const company = await hire(client, await register(side));
-  const medians: Record<string, number>[] = [];
+async function measure(side: Side, client: pg.Client): Promise<Record<string, number[]>> {
+  const sides: Record<string, Call>[] = [];
   for (const size of sizes) {
     const begun = performance.now();
+    const { companyId, headers } = await register(side, `with-${size}`);
+    const company = await hire(client, companyId);
     await grow(side.database, client, company, size, report);
-    const found: Record<string, number> = {};
-    for (const [what, call] of Object.entries(callsOf(side.url, company))) {
-      report(`${size} logs, ready after ${seconds(begun)}: ${what}`);
-      found[what] = await medianOf(call);
-    }
-    const { companyId } = company;
-    await client.query('delete from task_logs where company_id = $1 and description = $2', [companyId, description]);
-    medians.push(found);
+    report(`a company of ${size} logs is ready after ${seconds(begun)}`);
+    sides.push(callsOf(side.url, headers, company));
+  }
+  const medians: Record<string, number[]> = {};
+  for (const what of Object.keys(sides[0]!)) {
+    report(`measuring: ${what}`);
+    medians[what] = await mediansOf(sides.map((calls) => calls[what]!));
   }
   return medians;
 }
 
-function print(medians: Record<string, number>[]): void {
+function print(medians: Record<string, number[]>): void {
   const titles = sizes.map((size) => `${size.toLocaleString('en')} logs`);
   console.log(
     `\n${'median, one request at a time'.padEnd(34)}${titles.map((title) => title.padStart(18)).join('')}   growth`,
   );
-  for (const what of Object.keys(medians[0]!)) {
-    const times = medians.map((found) => found[what]!);
+  for (const [what, times] of Object.entries(medians)) {
     const growth = times.slice(1).map((time, index) => `×${(time / times[index]!).toFixed(2)}`);
     const shown = times.map((time) => `${time.toFixed(2)} ms`.padStart(18)).join('');
     console.log(`${what.padEnd(34)}${shown}   ${growth.join(' ')}`);
