@@ -22,7 +22,7 @@ const answerBytesMax = 64 * 1024;
 
 /** Sends through SendGrid, by a client of its own. */
 export function createSendGridMailer(options: SendGridOptions): Mailer {
-  const { from, timeoutMs = sendWithinMs } = options;
+  const { apiKey, from, timeoutMs = sendWithinMs } = options;
   const service = new MailService();
   service.setClient(createClient(options, timeoutMs));
   return {
@@ -40,8 +40,11 @@ export function createSendGridMailer(options: SendGridOptions): Mailer {
         trackingSettings: { clickTracking: { enable: false, enableText: false }, openTracking: { enable: false } },
       };
       await service.send(message).catch((error: unknown) => {
+        const status = statusOf(error as ClientError);
+        // Taken, and only the rest of the answer was lost.
+        if (status !== undefined && status >= 200 && status < 300) return;
         // Not as a cause: the client's errors carry the whole request, and the key with it.
-        throw toNotTaken(error as ClientError, { ...options, timeoutMs });
+        throw toNotTaken(error as ClientError, { ...options, timeoutMs, secrets: [apiKey, ...secretsIn(text)] });
       });
     },
   };
@@ -69,19 +72,27 @@ type ClientError = {
   response?: { status?: number; headers?: Record<string, unknown>; body?: unknown };
 };
 
+const statusOf = ({ code, response }: ClientError): number | undefined =>
+  response?.status ?? (typeof code === 'number' ? code : undefined);
+
+/** Codes and links of a message, should an answer quote it: they are what has a digit in it. */
+const secretsIn = (text: string): string[] => text.split(/\s+/).filter((word) => word.length >= 6 && /\d/.test(word));
+
 function toNotTaken(
-  { code, response }: ClientError,
-  { apiKey, clock, timeoutMs }: Pick<SendGridOptions, 'apiKey' | 'clock'> & { timeoutMs: number },
+  error: ClientError,
+  { clock, timeoutMs, secrets }: { clock: Clock; timeoutMs: number; secrets: string[] },
 ): MailNotTaken {
-  const status = response?.status ?? (typeof code === 'number' ? code : undefined);
+  const { code, response } = error;
+  const status = statusOf(error);
   if (status === undefined)
     return new MailNotTaken(
       code === 'ERR_CANCELED'
         ? `SendGrid did not answer within ${timeoutMs / 1000} seconds`
         : `SendGrid could not be reached, or broke off (${typeof code === 'string' ? code : 'no reason given'})`,
     );
-  const told = [adviceOn(status), sentencesOf(response?.body)].filter((part) => part !== '').join(' ');
-  return new MailNotTaken(`SendGrid answered ${status}. ${told}`.trim().replaceAll(apiKey, '…'), {
+  const reasons = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), reasonsIn(response?.body));
+  const told = [`SendGrid answered ${status}.`, adviceOn(status), reasons.slice(0, 400)];
+  return new MailNotTaken(told.filter((part) => part !== '').join(' '), {
     // These two are about the message. All others are about the account, the key, the address of the API, or the moment.
     isRefused: status === 400 || status === 413,
     retryAfterMs: status === 429 || status === 503 ? waitAskedFor(response?.headers ?? {}, clock) : undefined,
@@ -101,16 +112,13 @@ function adviceOn(status: number): string {
 }
 
 /** The reasons in an answer of the documented form; anything else may be anything. */
-function sentencesOf(body: unknown): string {
+function reasonsIn(body: unknown): string {
   const { errors } = (typeof body === 'object' && body !== null ? body : {}) as { errors?: unknown };
   if (!Array.isArray(errors)) return '';
-  return errors
-    .slice(0, 3)
-    .map(({ message, field }: { message?: unknown; field?: unknown }) =>
-      [field, message].filter((part) => typeof part === 'string').map((part) => part.slice(0, 200)),
-    )
-    .map((parts) => parts.join(': '))
-    .join('; ');
+  const reasons = errors.map((error: { message?: unknown; field?: unknown } | null) =>
+    [error?.field, error?.message].filter((part) => typeof part === 'string').join(': '),
+  );
+  return reasons.filter((reason) => reason !== '').join('; ');
 }
 
 /** Seconds or a date in Retry-After; else the moment in the header that SendGrid documents, in seconds since 1970. */
