@@ -4,12 +4,13 @@ import { pendingMigrations } from '../../db/migrate.ts';
 import type { Db } from '../../db/open.ts';
 import { CannotStart, toCannotStart } from '../cannot-start.ts';
 import { readConfig, type Config } from '../config.ts';
+import { verifyCounts } from '../features/statistics/verify-counts.ts';
 import { verifyTotals } from '../features/task-logs/recompute.ts';
 import { openDatabase } from '../start.ts';
 
 /*
- * For operators: counts every total of every company's time anew from its task logs, says what was held against what,
- * and names each total that differs. Changes nothing. A PostgreSQL server may be in use meanwhile; the embedded database
+ * For operators: counts every total of every company anew from its logs, tasks, comments and notifications, says what was
+ * held against what, and names each total that differs. Changes nothing. A PostgreSQL server may be in use meanwhile; the embedded database
  * belongs to one process, so the service must be stopped. Exits with 0 where all agree, else with 1.
  */
 
@@ -32,11 +33,15 @@ async function verify(db: Db): Promise<number> {
   const companies = await db.selectFrom('companies').select(['company_id', 'name']).orderBy('company_id').execute();
   let found = 0;
   for (const { company_id: companyId, name } of companies) {
-    const { checked, differences } = await verifyTotals(db, companyId);
-    const { logs, days, people, projects } = checked;
+    const time = await verifyTotals(db, companyId);
+    const counts = await verifyCounts(db, companyId);
+    const differences = [...time.differences, ...counts.differences];
+    const { logs, days, people, projects } = time.checked;
+    const { tasks, comments, notifications } = counts.checked;
     const verdict = differences.length === 0 ? 'all agree' : `${differences.length} differ`;
     print(
-      `${name} (${companyId}): ${logs} logs against ${days} days of work, the totals of ${people} people, of ${projects} projects and of each day: ${verdict}`,
+      `${name} (${companyId}): ${logs} logs against ${days} days of work, the totals of ${people} people, of ${projects} projects and of each day; ` +
+        `${tasks} tasks, ${comments} comments and ${notifications} notifications against their counts: ${verdict}`,
     );
     for (const { total, kept, counted } of differences) print(`  ${total}: ${kept} is kept, ${counted} is right`);
     found += differences.length;

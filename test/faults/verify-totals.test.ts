@@ -23,7 +23,7 @@ test('verify-totals says what it checked, exits with 1 where a total is wrong, a
   const right = await verify();
   expect(right).toMatchObject({ code: 0, stderr: '' });
   expect(right.stdout).toMatch(
-    /^Harbour Lane Studio \(1\): 1\d\d logs against \d+ days of work, the totals of 6 people, of 3 projects and of each day: all agree$/m,
+    /^Harbour Lane Studio \(1\): 1\d\d logs against \d+ days of work, the totals of 6 people, of 3 projects and of each day; \d+ tasks, \d+ comments and \d+ notifications against their counts: all agree$/m,
   );
   expect(right.stdout).toMatch(/^1 companies were checked, 0 differences were found\.$/m);
 
@@ -35,11 +35,21 @@ test('verify-totals says what it checked, exits with 1 where a total is wrong, a
     .where('company_id', '=', 1)
     .where('employee_id', '=', 1)
     .execute();
+  const wrongCounts = [
+    database.db.updateTable('task_counts').set({ todo: 40 }),
+    database.db.updateTable('comment_counts').set({ posted: 41 }),
+    database.db.updateTable('notification_counts').set({ unread: 42 }),
+  ] as const;
+  for (const update of wrongCounts) await update.where('company_id', '=', 1).execute();
   await database.close();
   const wrong = await verify();
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toMatch(/^ {2}logged seconds of employee 1: 7 is kept, \d+ is right$/m);
-  expect(wrong.stdout).toMatch(/1 differences were found/);
+  expect(wrong.stdout).toMatch(/^ {2}todo tasks of employee \d in project \d: 40 is kept, \d+ is right$/m);
+  expect(wrong.stdout).toMatch(/^ {2}comments of employee \d: 41 is kept, \d+ is right$/m);
+  expect(wrong.stdout).toMatch(/^ {2}unread notifications of employee \d: 42 is kept, \d+ is right$/m);
+  const named = wrong.stdout.match(/ is kept, /g)!.length;
+  expect(wrong.stdout).toContain(`1 companies were checked, ${named} differences were found.`);
 }, 120_000);
 
 test('verify-totals makes no database where there is none', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { verifyCounts } from '../../server/features/statistics/verify-counts.ts';
 import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
 import type { Actor, Answer } from '../support/actor.ts';
 import { countAnew, keptCounts, toPerformance, toStatistics } from '../support/figures.ts';
@@ -175,6 +176,7 @@ async function checkFigures({ admin }: World): Promise<void> {
   const { db } = database;
   const { companyId } = admin;
   expect((await verifyTotals(db, companyId)).differences).toEqual([]);
+  expect((await verifyCounts(db, companyId)).differences).toEqual([]);
   const counted = await countAnew(db, companyId);
   expect(await keptCounts(db, companyId)).toEqual(counted.kept);
   const now = clock.now();
