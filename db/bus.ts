@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { keepConnected, type KeptConnection } from './kept-connection.ts';
 
 /**
  * Short messages between all processes on one database, this one included: "look there, something was written".
@@ -22,7 +23,6 @@ export function createLocalBus(): Bus {
 }
 
 const channel = 'work_management_service';
-const reconnectMs = { first: 100, longest: 5_000 };
 /** What may stand behind a NOTIFY that is still running; more is dropped. */
 const waitingMax = 1_000;
 
@@ -32,75 +32,43 @@ const waitingMax = 1_000;
  */
 export function createServerBus(config: pg.ClientConfig): Bus {
   const listeners = new Set<(message: string | undefined) => void>();
-  const stopping = new AbortController();
-  let client: pg.Client | undefined;
-  let waitMs = reconnectMs.first;
+  let connection: KeptConnection | undefined;
   let waiting: string[] = [];
   let isSending = false;
-  let timer: NodeJS.Timeout | undefined;
 
-  async function connect(): Promise<void> {
-    const next = new pg.Client(config);
-    const replace = () => {
-      if (client === next) client = undefined;
-      if (stopping.signal.aborted || timer !== undefined) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        void connect();
-      }, waitMs).unref();
-      waitMs = Math.min(waitMs * 2, reconnectMs.longest);
-    };
-    next.on('error', () => {
-      void next.end().catch(() => {});
-      replace();
-    });
-    next.on('end', replace);
-    next.on('notification', ({ payload = '' }) => listeners.forEach((hear) => hear(payload)));
-    try {
-      await next.connect();
-      await next.query(`listen ${channel}`);
-      if (stopping.signal.aborted) {
-        await next.end();
-        return;
-      }
-      client = next;
-      waitMs = reconnectMs.first;
-      listeners.forEach((hear) => hear(undefined));
-    } catch {
-      void next.end().catch(() => {});
-      replace();
-    }
+  async function listenOn(client: pg.Client): Promise<void> {
+    client.on('notification', ({ payload = '' }) => listeners.forEach((hear) => hear(payload)));
+    await client.query(`listen ${channel}`);
+    listeners.forEach((hear) => hear(undefined));
   }
 
   /** One statement at a time, with all that has come together meanwhile. */
   async function flush(): Promise<void> {
     if (isSending) return;
     isSending = true;
-    for (let current = client; current && waiting.length > 0; current = client) {
+    for (let client = connection?.current(); client && waiting.length > 0; client = connection?.current()) {
       const values = [channel, waiting];
       waiting = [];
       const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
       // A lost message costs time, not data.
-      await current.query({ name: 'notify', text, values }).catch(() => {});
+      await client.query({ name: 'notify', text, values }).catch(() => {});
     }
     isSending = false;
   }
 
   return {
     send(message) {
-      if (!client || waiting.length >= waitingMax) return;
+      if (!connection?.current() || waiting.length >= waitingMax) return;
       waiting.push(message);
       void flush();
     },
     listen(hear) {
       listeners.add(hear);
-      if (listeners.size === 1) void connect();
+      connection ??= keepConnected(config, listenOn);
     },
     async close() {
-      stopping.abort();
-      clearTimeout(timer);
       listeners.clear();
-      await client?.end().catch(() => {});
+      await connection?.close();
     },
   };
 }

@@ -8,7 +8,8 @@ import pg from 'pg';
 import { createLocalBus, createServerBus, type Bus } from './bus.ts';
 import { columnTypes } from './column-types.ts';
 import { lockFolder } from './folder-lock.ts';
-import { withNamedStatements } from './named-statements.ts';
+import { createStatementNames, withNamedStatements } from './named-statements.ts';
+import { openReads, type Reads, type ReadsOptions } from './reads.ts';
 import type { Schema } from './schema.ts';
 import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
 
@@ -19,6 +20,8 @@ export type Database = {
   readonly kind: 'embedded' | 'server';
   /** Each statement for itself, on whichever connection is free. */
   readonly db: Db;
+  /** For single statements that only read and are short as a rule: see {@link openReads}. */
+  readonly reads: Db;
   /** Reaches every process on this database. */
   readonly bus: Bus;
   /** For one mutation: see {@link beginLazily}. */
@@ -43,23 +46,34 @@ export const embeddedExtensions = { pg_trgm, btree_gin };
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 
+export type ServerOptions = {
+  plugins?: KyselyPlugin[];
+  connectionsMax?: number;
+  /** Connections for pipelined reads, beside the pool; 0 where a pooler hands out the server's connections. */
+  readLanes?: number;
+  onWrite?: ReadsOptions['onWrite'];
+};
+
 /** Opens the PostgreSQL server at `url`. */
-export function openServer(url: string, options: { plugins?: KyselyPlugin[]; connectionsMax?: number } = {}): Database {
-  const pool = new pg.Pool({
+export function openServer(url: string, options: ServerOptions = {}): Database {
+  const connection: pg.ClientConfig = {
     connectionString: url,
     types: columnTypes,
-    max: options.connectionsMax ?? 16,
     connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 30_000,
     keepAlive: true,
+    application_name: 'work-management-service',
+    // Compiling a plan costs more than all but the longest of these statements take.
+    options: '-c TimeZone=UTC -c jit=off',
+  };
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.connectionsMax ?? 16,
+    idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     // The client's own limit, for a server that has gone silent.
     query_timeout: statementTimeoutMs + 5_000,
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 60_000,
-    application_name: 'work-management-service',
-    // Compiling a plan costs more than all but the longest of these statements take.
-    options: '-c TimeZone=UTC -c jit=off',
   });
   const bus = createServerBus({
     connectionString: url,
@@ -68,7 +82,9 @@ export function openServer(url: string, options: { plugins?: KyselyPlugin[]; con
     query_timeout: connectTimeoutMs,
     application_name: 'work-management-service events',
   });
-  return wrap('server', pool, bus, options.plugins);
+  const lanes = options.readLanes ?? 2;
+  const reads = { connection, lanes, onWrite: options.onWrite ?? (() => {}) };
+  return wrap('server', pool, bus, { plugins: options.plugins, reads: lanes === 0 ? undefined : reads });
 }
 
 /**
@@ -106,31 +122,40 @@ export function wrapEmbedded(pglite: PGlite, plugins?: KyselyPlugin[], afterward
       connectionTimeoutMillis: 30_000,
     }),
   );
-  return wrap('embedded', pool, createLocalBus(), plugins, afterwards);
+  return wrap('embedded', pool, createLocalBus(), { plugins, afterwards });
 }
+
+type WrapOptions = {
+  plugins?: KyselyPlugin[] | undefined;
+  reads?: Omit<ReadsOptions, 'nameOf'> | undefined;
+  afterwards?: (() => Promise<void>) | undefined;
+};
 
 function wrap(
   kind: Database['kind'],
   pool: pg.Pool,
   bus: Bus,
-  plugins: KyselyPlugin[] = [],
-  afterwards?: () => Promise<void>,
+  { plugins = [], reads: readsOptions, afterwards }: WrapOptions,
 ): Database {
   // A connection that breaks, idle or in use, fails its statement and is replaced at the next use;
   // without listeners its error would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
-  const dialect = new PostgresDialect({ pool: withNamedStatements(pool) });
+  const nameOf = createStatementNames();
+  const dialect = new PostgresDialect({ pool: withNamedStatements(pool, nameOf) });
   const driver = dialect.createDriver();
   const db = new Kysely<Schema>({ dialect, plugins });
+  const reads: Reads | undefined = readsOptions && openReads(db, dialect, { ...readsOptions, nameOf });
   return {
     kind,
     db,
+    reads: reads?.db ?? db,
     bus,
     begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: async () => {
       await bus.close();
+      await reads?.close();
       await db.destroy();
       await afterwards?.();
     },

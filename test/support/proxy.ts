@@ -9,6 +9,8 @@ export type Proxy = {
   /** Keeps every connection and passes nothing on. */
   freeze(): void;
   restore(): void;
+  /** How many connections were ever asked for. */
+  accepted(): number;
   close(): Promise<void>;
 };
 
@@ -18,8 +20,10 @@ export async function startProxy(target: string, defaultPort: number): Promise<P
   const { hostname } = url;
   const open = new Set<Socket>();
   let state: 'open' | 'cut' | 'frozen' = 'open';
+  let accepted = 0;
 
   const server = createServer((near) => {
+    accepted += 1;
     if (state === 'cut') {
       near.resetAndDestroy();
       return;
@@ -57,6 +61,7 @@ export async function startProxy(target: string, defaultPort: number): Promise<P
       state = 'open';
       for (const socket of open) socket.resume();
     },
+    accepted: () => accepted,
     async close() {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

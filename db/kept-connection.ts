@@ -1,0 +1,65 @@
+import pg from 'pg';
+
+/** A connection of its own beside the pool, replaced whenever it breaks. */
+export type KeptConnection = {
+  /** Undefined while there is none: nothing waits for it. */
+  current(): pg.Client | undefined;
+  /** Gives up the present one, which no longer answers. */
+  drop(): void;
+  close(): Promise<void>;
+};
+
+const reconnectMs = { first: 100, longest: 5_000 };
+
+/** Connects at once, and again with growing pauses. A connection counts once `prepare` is done with it. */
+export function keepConnected(
+  config: pg.ClientConfig,
+  prepare: (client: pg.Client) => Promise<void> = async () => {},
+): KeptConnection {
+  let client: pg.Client | undefined;
+  let isClosed = false;
+  let waitMs = reconnectMs.first;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client(config);
+    const replace = () => {
+      if (client === next) client = undefined;
+      if (isClosed || timer !== undefined) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        void connect();
+      }, waitMs).unref();
+      waitMs = Math.min(waitMs * 2, reconnectMs.longest);
+    };
+    next.on('error', () => {
+      void next.end().catch(() => {});
+      replace();
+    });
+    next.on('end', replace);
+    try {
+      await next.connect();
+      await prepare(next);
+      if (isClosed) {
+        await next.end();
+        return;
+      }
+      client = next;
+      waitMs = reconnectMs.first;
+    } catch {
+      void next.end().catch(() => {});
+      replace();
+    }
+  }
+
+  void connect();
+  return {
+    current: () => client,
+    drop: () => client?.connection.stream.destroy(new Error('the connection no longer answers')),
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => {});
+    },
+  };
+}
