@@ -1,0 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { declaredFaults } from '../../server/kernel/fault.ts';
+import { appRouter } from '../../server/router.ts';
+import { proceduresOf } from './operations.ts';
+import { sourcesOf } from './source.ts';
+
+/* `npm run generate`: the client is made of the same definitions as every other door of the service. */
+
+for (const [name, made] of Object.entries(sourcesOf(proceduresOf(appRouter), declaredFaults()))) {
+  const path = `client-sdk/src/${name}.ts`;
+  const target = new URL(`../../${path}`, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(target, made);
+    console.log(`Wrote ${path}`);
+  } else if (readFileSync(target, 'utf8') !== made) {
+    console.error(`${path} is not current: run \`npm run generate\` and commit the result.`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,63 @@
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { z } from 'zod';
+import { choiceOf } from '../../server/kernel/download.ts';
+import type { OperationMeta } from '../../server/kernel/operation.ts';
+import type { Schema } from './types.ts';
+
+export type Kind = 'query' | 'mutation' | 'subscription';
+
+/** A procedure of the router as its callers see it. */
+export type Procedure = {
+  /** Its name in the router, such as `taskLogs.create`. */
+  name: string;
+  kind: Kind;
+  meta: OperationMeta;
+  /** Absent where it takes none. */
+  input: Schema | undefined;
+  /** What it answers, or what each of its events is. */
+  output: Schema;
+  /** The media type of the file that it answers where that is asked for. */
+  downloadType: string | undefined;
+};
+
+/** The field by which a file is asked for; over tRPC, which has no files, it means nothing. */
+const downloadField = 'format';
+
+export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
+  const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
+  return Object.entries(procedures).map(([name, procedure]) => {
+    const { type, meta, inputs, output } = procedure._def as unknown as {
+      type: Kind;
+      meta: OperationMeta;
+      inputs: z.ZodType[];
+      output?: z.ZodType;
+    };
+    const choice = output && choiceOf(output);
+    const answer = choice?.answer ?? output ?? eventsOf(name, meta);
+    const [input] = inputs;
+    return {
+      name,
+      kind: type,
+      meta,
+      input: input && withoutField(toSchema(input, 'input'), choice && downloadField),
+      output: toSchema(answer, 'output'),
+      downloadType: choice?.mediaType,
+    };
+  });
+}
+
+function eventsOf(name: string, { events }: OperationMeta): z.ZodType {
+  if (!events) throw new Error(`${name} does not say what it answers`);
+  // Answered to a position that only the client itself asks for, and kept by it.
+  return z.union(events.schema.options.filter((option) => option.meta()?.id !== 'stream.opened'));
+}
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  return z.toJSONSchema(schema, { io }) as Schema;
+}
+
+function withoutField(schema: Schema, field: string | undefined): Schema {
+  if (field === undefined || !schema.properties) return schema;
+  const { [field]: _, ...properties } = schema.properties;
+  return { ...schema, properties };
+}

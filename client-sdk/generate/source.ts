@@ -1,0 +1,198 @@
+import { inspect } from 'node:util';
+import type { Fault } from '../../server/kernel/fault.ts';
+import type { Procedure } from './operations.ts';
+import { docOf, objectOf, pascalCase, typeOf, type Schema } from './types.ts';
+
+/** A type that fits into a signature stays there; a longer one gets a name. */
+const signatureMax = 60;
+const pageFields = 'results page pageSize total totalPages';
+
+const head = '// Made by `npm run generate` from the definitions of the operations; do not edit.\n';
+
+/** The contract of the service as TypeScript: the types of everything, and what the client must know of each operation. */
+export function sourcesOf(procedures: Procedure[], faults: Fault[]): { contract: string; operations: string } {
+  const named = new Map<string, Schema>();
+  const operations = procedures.map((procedure) => typesOf(procedure, named));
+  const sections = Map.groupBy(operations, ({ section }) => section);
+  const types = [
+    ...[...named].map(([name, schema]) => declare(name, schema)),
+    declareFaults(faults),
+    ...[...sections].map(([section, its]) => declareSection(section, its)),
+    declareOperations([...sections.keys()]),
+    declareContract(operations),
+  ];
+  const imports =
+    "import type { CallOptions, Download, EventStream, Page, Paged, StreamOptions, WriteOptions } from './call-types.ts';\n";
+  return {
+    contract: `${head}${imports}\n${types.join('\n\n')}\n`,
+    operations: `${head}\n${declareTable(sections)}\n\n${declareDownloads(operations)}\n`,
+  };
+}
+
+type Operation = Procedure & {
+  section: string;
+  verb: string;
+  inputType: string | undefined;
+  outputType: string;
+  /** Of a list: what its pages hold. */
+  itemType: string | undefined;
+};
+
+/** The types of an operation as its signature shows them; those that have a name go to `named`. */
+function typesOf(procedure: Procedure, named: Map<string, Schema>): Operation {
+  const [section, verb] = procedure.name.split('.') as [string, string];
+  const name = pascalCase(procedure.name);
+  const { input, output, kind } = procedure;
+  const inputType = input && nameLong(input, `${name}Input`, named);
+  const outputType = nameLong(output, `${name}${kind === 'subscription' ? 'Event' : 'Answer'}`, named);
+  const isPage = Object.keys(output.properties ?? {}).join(' ') === pageFields && 'page' in (input?.properties ?? {});
+  const itemType = isPage ? typeOf(output.properties!['results']!.items!) : undefined;
+  if (itemType !== undefined) named.delete(outputType);
+  return {
+    ...procedure,
+    section,
+    verb,
+    inputType,
+    outputType: itemType === undefined ? outputType : `Page<${itemType}>`,
+    itemType,
+  };
+}
+
+function nameLong(schema: Schema, name: string, named: Map<string, Schema>): string {
+  const { $defs = {}, ...own } = schema;
+  for (const [id, definition] of Object.entries($defs)) named.set(pascalCase(id), definition);
+  const type = typeOf(own);
+  const isShort = !type.includes('\n') && type.length <= signatureMax;
+  if (isShort) return type;
+  named.set(name, own);
+  return name;
+}
+
+function declare(name: string, schema: Schema): string {
+  const doc = docOf(schema.description, '');
+  const type = typeOf(schema);
+  const isObject = schema.type === 'object';
+  return isObject
+    ? `${doc}export interface ${name} ${objectOf(schema, '', 0)}`
+    : `${doc}export type ${name} =${type.includes('\n') ? ' ' : '\n  '}${type};`;
+}
+
+function declareFaults(faults: Fault[]): string {
+  const lines = faults.map(({ code, sentence, status }) => `${docOf(sentence, '  ')}  ${code}: ${status};`);
+  return `/** Every refusal of the service by its code, and the HTTP status that it has. */
+export interface FaultStatuses {\n${lines.join('\n')}\n}`;
+}
+
+function declareSection(section: string, operations: Operation[]): string {
+  const methods = operations.flatMap((operation) => [methodOf(operation), downloadOf(operation) ?? []].flat());
+  return `export interface ${pascalCase(section)}Operations {\n${methods.join('\n\n')}\n}`;
+}
+
+function methodOf(operation: Operation): string {
+  const { kind, verb, outputType, itemType } = operation;
+  const options = { query: 'CallOptions', mutation: 'WriteOptions', subscription: 'StreamOptions' }[kind];
+  const answer = kind === 'subscription' ? `EventStream<${outputType}>` : `Promise<${outputType}>`;
+  const parameters = [...inputOf(operation), `options?: ${options}`].join(', ');
+  return `${documentationOf(operation)}  ${verb}(${parameters}): ${itemType === undefined ? answer : `Paged<${itemType}>`};`;
+}
+
+function inputOf({ inputType, input }: Operation): string[] {
+  if (inputType === undefined || !input) return [];
+  return [`input${isOptional(input) ? '?' : ''}: ${inputType}`];
+}
+
+const isOptional = ({ type, required = [] }: Schema): boolean => type === 'object' && required.length === 0;
+
+function downloadOf(operation: Operation): string | undefined {
+  const { downloadType, name } = operation;
+  if (downloadType === undefined) return undefined;
+  const doc = docOf(`The same as \`${name}\`, as a file (${downloadType}) that comes while it is made.`, '  ');
+  const parameters = [...inputOf(operation), 'options?: CallOptions'].join(', ');
+  return `${doc}  ${fileVerbOf(downloadType)}(${parameters}): Promise<Download>;`;
+}
+
+/** `text/csv` is asked for by `csv`. */
+const fileVerbOf = (mediaType: string): string => mediaType.replace(/^.*\//, '');
+
+function documentationOf({ meta, name, input }: Operation): string {
+  const { openapi, events, faults = [] } = meta;
+  const { summary = '', description = '' } = openapi ?? events ?? {};
+  const codes = faults.map(({ code }) => code).join(', ');
+  const example = meta.example && withRequired(meta.example, input);
+  const call = example && `await client.${name}(${inspect(example, { breakLength: 90, depth: 9 })});`;
+  const paragraphs = [
+    `${summary}.`,
+    description,
+    ...(openapi ? [`REST: \`${openapi.method} ${openapi.path}\``] : []),
+    [...(codes === '' ? [] : [`@throws {Fault} ${codes}`]), ...(call === undefined ? [] : [`@example\n${call}`])].join(
+      '\n',
+    ),
+  ];
+  return docOf(paragraphs.filter((paragraph) => paragraph !== '').join('\n\n'), '  ');
+}
+
+/** An example as it is shown for REST may leave out what stands in the path. */
+function withRequired(example: Record<string, unknown>, { required = [], properties = {} }: Schema = {}) {
+  const missing = required.filter((name) => !(name in example));
+  return { ...Object.fromEntries(missing.map((name) => [name, properties[name]?.examples?.[0]])), ...example };
+}
+
+function declareOperations(sections: string[]): string {
+  const lines = sections.map((section) => `  readonly ${section}: ${pascalCase(section)}Operations;`);
+  return `/** Every operation and every stream of events, by section. */
+export interface Operations {\n${lines.join('\n')}\n}`;
+}
+
+function declareContract(operations: Operation[]): string {
+  const lines = operations
+    .filter(({ kind }) => kind !== 'subscription')
+    .map(
+      ({ name, inputType, input, outputType }) =>
+        `  '${name}': { input: ${inputType ?? 'undefined'}${input && isOptional(input) ? ' | undefined' : ''}; answer: ${outputType} };`,
+    );
+  const streams = operations
+    .filter(({ kind }) => kind === 'subscription')
+    .map(
+      ({ name, inputType, input, outputType }) =>
+        `  '${name}': { input: ${inputType!}${isOptional(input!) ? ' | undefined' : ''}; event: ${outputType} };`,
+    );
+  return `/** What each operation takes and answers, by its name. */
+export interface OperationTypes {\n${lines.join('\n')}\n}
+
+/** What each stream of events takes and brings, by its name. */
+export interface StreamTypes {\n${streams.join('\n')}\n}`;
+}
+
+/** The words of an operation in the table that the client is made of. */
+function wordsOf({ kind, meta, input, itemType }: Operation): string {
+  const words = [
+    ...(meta.access === 'open' ? ['open'] : []),
+    ...(itemType === undefined ? [] : ['paged']),
+    kind,
+    ...(input ? [] : ['bare']),
+  ];
+  return words.join(' ');
+}
+
+function declareTable(sections: Map<string, Operation[]>): string {
+  const lines = [...sections].map(([section, operations]) => {
+    const its = operations.map((operation) => `    ${operation.verb}: '${wordsOf(operation)}',`);
+    return `  ${section}: {\n${its.join('\n')}\n  },`;
+  });
+  return `/**
+ * What the client must know of each operation: its kind, \`open\` where it needs no sign-in, \`paged\` where it answers
+ * a page, \`bare\` where it takes no input.
+ */
+export const operations: Record<string, Record<string, string>> = {\n${lines.join('\n')}\n};`;
+}
+
+function declareDownloads(operations: Operation[]): string {
+  const lines = operations
+    .filter(({ downloadType }) => downloadType !== undefined)
+    .map(({ section, downloadType, meta }) => {
+      const verb = fileVerbOf(downloadType!);
+      return `  '${section}.${verb}': '${meta.openapi!.path}?format=${verb}',`;
+    });
+  return `/** Where files come from. */
+export const downloads: Record<string, string> = {\n${lines.join('\n')}\n};`;
+}

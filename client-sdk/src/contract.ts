@@ -1,0 +1,2292 @@
+// Made by `npm run generate` from the definitions of the operations; do not edit.
+import type { CallOptions, Download, EventStream, Page, Paged, StreamOptions, WriteOptions } from './call-types.ts';
+
+export interface AuthLoginInput {
+  /** E-mail address, compared without regard to case */
+  email: string;
+  password: string;
+  /** The company to sign in to, where the account has several */
+  company_id?: number;
+}
+
+export interface SignedInResult {
+  /** JWT; send it as `Authorization: Bearer …` */
+  access_token: string;
+  /** JWT; send it as `X-Refresh-Token` beside the access token */
+  refresh_token: string;
+  token_type: 'Bearer';
+  /** Seconds until the access token expires */
+  expires_in: number;
+  employee: Employee | null;
+  company: { company_id: number; company_name: string } | null;
+}
+
+export interface Employee {
+  _id: number;
+  first_name: string;
+  last_name: string;
+  /** "first last" unless set by itself */
+  name: string;
+  email: string;
+  phone: string | null;
+  /** Job title */
+  designation: string | null;
+  companyId: number;
+  /** Visible to admins and to the employee themself; null to others */
+  salary: number | null;
+  isAdmin: boolean;
+  isTeamLeader: boolean;
+  /** Always equal to isActive */
+  is_active: boolean;
+  isActive: boolean;
+  isDeleted: boolean;
+  /** YYYY-MM-DD */
+  date_of_birth: string | null;
+  /** YYYY-MM-DD */
+  date_of_joining: string | null;
+  gender: string | null;
+  country_code: string | null;
+  /** URL of the picture */
+  profilePicture: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+export interface CompanyChoice {
+  companies: { company_id: number; company_name: string; isAdmin: boolean }[];
+  /** Proof for POST /token-login/, single use */
+  login_ticket: string;
+  /** Seconds until the ticket expires */
+  expires_in: number;
+}
+
+export interface AuthGoogleLoginInput {
+  /** Google identity token */
+  token: string;
+  /** E-mail address, compared without regard to case */
+  email?: string | null;
+  /** Accepted and not used: an account has no name before its first company */
+  name?: string | null;
+  /** Accepted and not used */
+  picture?: string | null;
+  /** The company to sign in to, where the account has several */
+  company_id?: number;
+}
+
+export interface AuthAppleLoginInput {
+  /** Apple identity token */
+  token: string;
+  /** E-mail address, compared without regard to case */
+  email?: string | null;
+  /** Accepted and not used: an account has no name before its first company */
+  name?: string | null;
+  /** The company to sign in to, where the account has several */
+  company_id?: number;
+}
+
+export interface AuthVerifyEmailInput {
+  /** E-mail address, compared without regard to case */
+  email: string;
+}
+
+export interface AuthOtpLoginInput {
+  /** E-mail address, compared without regard to case */
+  email: string;
+  otp: string;
+  /** The company to sign in to, where the account has several */
+  company_id?: number;
+}
+
+export interface AuthTokenLoginInput {
+  /** E-mail address, compared without regard to case */
+  email: string;
+  company_id: number;
+  company_name?: string | null;
+  isAdmin?: boolean | null;
+}
+
+export interface AuthRefreshAnswer {
+  /** JWT; send it as `Authorization: Bearer …` */
+  access_token: string;
+  /** JWT; send it as `X-Refresh-Token` beside the access token */
+  refresh_token: string;
+  token_type: 'Bearer';
+  /** Seconds until the access token expires */
+  expires_in: number;
+}
+
+export interface RegistrationRequestCodeInput {
+  /** E-mail address, compared without regard to case */
+  email: string;
+}
+
+export interface RegistrationRegisterCompanyInput {
+  company_name: string;
+  /** E-mail address, compared without regard to case */
+  email: string;
+  otp: string;
+  first_name: string;
+  last_name: string;
+  referral_code?: string | null;
+  appleUserId?: string | null;
+}
+
+export interface RegistrationResult {
+  /** JWT; send it as `Authorization: Bearer …` */
+  access_token: string;
+  /** JWT; send it as `X-Refresh-Token` beside the access token */
+  refresh_token: string;
+  token_type: 'Bearer';
+  /** Seconds until the access token expires */
+  expires_in: number;
+  employee: Employee | null;
+  company: { company_id: number; company_name: string } | null;
+  subscription: Subscription;
+}
+
+export interface Subscription {
+  _id: number;
+  /** Code of the plan */
+  plan: string;
+  status: 'trialing' | 'active' | 'past_due' | 'cancelled' | 'expired';
+  /** UTC with milliseconds */
+  startsAt: string;
+  /** UTC with milliseconds */
+  endsAt: string | null;
+  trial: boolean;
+}
+
+export interface PasswordsRequestResetInput {
+  /** E-mail address, compared without regard to case */
+  email: string;
+}
+
+export interface PasswordsResetInput {
+  token: string;
+  /** At least 8 characters, none of the most common passwords; no other rules */
+  new_password: string;
+  confirm_password: string;
+}
+
+export interface PasswordsChangeInput {
+  employee_id: number;
+  current_password: string;
+  /** At least 8 characters, none of the most common passwords; no other rules */
+  new_password: string;
+  confirm_password: string;
+}
+
+export interface Session {
+  _id: number;
+  /** How the person proved who they are */
+  method: string;
+  /** The User-Agent at sign-in */
+  device: string | null;
+  /** Address at sign-in, IPv6 by its /64 */
+  network: string | null;
+  company_id: number | null;
+  isCurrent: boolean;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  lastUsedAt: string;
+  /** UTC with milliseconds */
+  expiresAt: string;
+}
+
+export interface ApiKeysCreateInput {
+  name: string;
+  scopes: ('read' | 'write' | 'login')[];
+  /** ISO 8601 with any offset */
+  expiresAt?: string | null;
+}
+
+export interface NewApiKey {
+  _id: number;
+  name: string;
+  /** The first characters of the key, to tell it from others */
+  start: string;
+  scopes: ('read' | 'write' | 'login')[];
+  /** UTC with milliseconds */
+  expiresAt: string | null;
+  /** UTC with milliseconds */
+  lastUsedAt: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** Send it as `Authorization: Bearer …`, alone */
+  key: string;
+}
+
+export interface ApiKey {
+  _id: number;
+  name: string;
+  /** The first characters of the key, to tell it from others */
+  start: string;
+  scopes: ('read' | 'write' | 'login')[];
+  /** UTC with milliseconds */
+  expiresAt: string | null;
+  /** UTC with milliseconds */
+  lastUsedAt: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+}
+
+export interface Company {
+  company_id: number;
+  name: string;
+  /** IANA time zone name */
+  timezone: string;
+  owner_id: number | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+export interface Payment {
+  _id: number;
+  amount: number;
+  /** ISO 4217 */
+  currency: string;
+  status: 'pending' | 'paid' | 'failed' | 'refunded';
+  /** UTC with milliseconds */
+  paidAt: string;
+}
+
+export interface Plan {
+  _id: number;
+  code: string;
+  name: string;
+  pricePerMonth: number;
+  /** ISO 4217 */
+  currency: string;
+  /** null is without limit */
+  maxEmployees: number | null;
+  storageBytes: number;
+  /** What taking this plan would be; without an active subscription each one is an upgrade */
+  change: 'current' | 'upgrade' | 'downgrade';
+}
+
+export interface CompanyDetailsAnswer {
+  company: Company;
+  latestPayment: Payment | null;
+  subscriptions: Subscription[];
+  plans: Plan[];
+}
+
+export interface CompanyUpdateInput {
+  company_id: number;
+  name?: string;
+  /** IANA time zone name, in the letter case of IANA */
+  timezone?: string;
+}
+
+export interface EmployeesAddInput {
+  first_name: string;
+  last_name: string;
+  /** E-mail address, compared without regard to case */
+  email: string;
+  companyId: number;
+  phone?: string | null;
+  /** Job title */
+  designation?: string | null;
+  salary?: number | null;
+}
+
+export interface EmployeesListActiveAnswer {
+  employees: Employee[];
+  deletedEmployees: { _id: number; name: string }[];
+}
+
+export interface EmployeesUpdateInput {
+  first_name?: string;
+  last_name?: string;
+  /** Full name; null brings back "first last" */
+  name?: string | null;
+  phone?: string | null;
+  /** YYYY-MM-DD */
+  date_of_birth?: string | null;
+  /** YYYY-MM-DD */
+  date_of_joining?: string | null;
+  gender?: string | null;
+  country_code?: string | null;
+  /** E-mail address, compared without regard to case */
+  email?: string;
+  /** Job title */
+  designation?: string | null;
+  salary?: number | null;
+  isAdmin?: boolean;
+  isTeamLeader?: boolean;
+  is_active?: boolean;
+  _id: number;
+}
+
+export interface ProjectsCreateInput {
+  name: string;
+  description?: string | null;
+  /** null is without limit */
+  allocatedHours?: number | null;
+  /** An active employee of the company */
+  owner_id?: number;
+}
+
+export interface Project {
+  _id: number;
+  name: string;
+  description: string | null;
+  companyId: number;
+  owner_id: number;
+  /** null is without limit */
+  allocatedHours: number | null;
+  /** Hours logged on its tasks, to two decimals */
+  loggedHours: number;
+  status: 'active' | 'on_hold' | 'completed' | 'archived';
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+export interface ProjectsListInput {
+  company_id: number;
+  /** Page number, from 1; `1` unless sent */
+  page?: number;
+  status?: 'active' | 'on_hold' | 'completed' | 'archived';
+}
+
+export interface ProjectsUpdateInput {
+  name?: string;
+  description?: string | null;
+  /** null is without limit */
+  allocatedHours?: number | null;
+  /** An active employee of the company */
+  owner_id?: number;
+  project_id: number;
+  status?: 'active' | 'on_hold' | 'completed' | 'archived';
+}
+
+export interface TasksCreateInput {
+  /** A project of the company */
+  projectId: number;
+  title: string;
+  description?: string | null;
+  /** An active employee of the company */
+  owner_id?: number;
+  /** Active employees of the company; one who is named twice counts once */
+  collaboratorIds?: number[];
+  /** `todo` unless sent */
+  status?: 'todo' | 'in_progress' | 'in_review' | 'done';
+  /** YYYY-MM-DD */
+  dueDate?: string | null;
+  estimatedHours?: number | null;
+}
+
+export interface Task {
+  _id: number;
+  projectId: number;
+  title: string;
+  description: string | null;
+  status: 'todo' | 'in_progress' | 'in_review' | 'done';
+  owner_id: number;
+  /** By name, as people sort */
+  collaborators: { _id: number; name: string }[];
+  /** YYYY-MM-DD */
+  dueDate: string | null;
+  estimatedHours: number | null;
+  /** When its status became done; null while it is not */
+  completedAt: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+export interface TasksListInput {
+  company_id: number;
+  projectId?: number;
+  status?: 'todo' | 'in_progress' | 'in_review' | 'done';
+  owner_id?: number;
+  q?: string;
+  /** Page number, from 1; `1` unless sent */
+  page?: number;
+}
+
+export interface TasksUpdateInput {
+  /** A project of the company */
+  projectId?: number;
+  title?: string;
+  description?: string | null;
+  /** An active employee of the company */
+  owner_id?: number;
+  /** Active employees of the company; one who is named twice counts once */
+  collaboratorIds?: number[];
+  status?: 'todo' | 'in_progress' | 'in_review' | 'done';
+  /** YYYY-MM-DD */
+  dueDate?: string | null;
+  estimatedHours?: number | null;
+  task_id: number;
+}
+
+export interface TaskLogsCreateInput {
+  task_id: number;
+  employee_id: number;
+  /** ISO 8601 with any offset */
+  start_time: string;
+  /** ISO 8601 with any offset */
+  end_time: string;
+  description?: string | null;
+}
+
+export interface TaskLog {
+  _id: number;
+  taskId: number;
+  /** The employee whose time it is */
+  userId: number;
+  projectId: number;
+  /** UTC with milliseconds */
+  startTime: string;
+  /** UTC with milliseconds */
+  endTime: string;
+  /** From start to end, rounded to the second */
+  durationSeconds: number;
+  description: string | null;
+  /** Entered or changed by hand, not taken by a timer */
+  manualAdd: boolean;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+export interface TaskLogsBulkCreateInput {
+  user_id: number;
+  entries: {
+    taskId: number;
+    /** The employee of the path */
+    userId: number;
+    /** ISO 8601 with any offset */
+    startTime: string;
+    /** ISO 8601 with any offset */
+    endTime: string;
+    description?: string | null;
+    /** Entered by hand, not taken by a timer; `true` unless sent */
+    manualAdd?: boolean;
+  }[];
+}
+
+export interface TaskLogsBulkCreateAnswer {
+  created: TaskLog[];
+  skipped: {
+    index: number;
+    taskId: number;
+    userId: number;
+    /** UTC with milliseconds */
+    startTime: string;
+    reason: 'duplicate';
+  }[];
+  days: {
+    /** YYYY-MM-DD */
+    date: string;
+    workingHours: number;
+  }[];
+  exceededProjects: { projectId: number; allocatedHours: number; loggedHours: number }[];
+}
+
+export interface TaskLogsUpdateInput {
+  taskLogId: number;
+  /** ISO 8601 with any offset */
+  startTime?: string;
+  /** ISO 8601 with any offset */
+  endTime?: string;
+  description?: string | null;
+  taskId?: number;
+  userId?: number;
+}
+
+export interface Timer {
+  taskId: number;
+  /** The employee whose time it takes */
+  userId: number;
+  /** UTC with milliseconds */
+  startTime: string;
+  description: string | null;
+}
+
+export interface TimesheetsGetInput {
+  company_id: number;
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  userId?: number;
+  projectId?: number;
+  /** `day` unless sent */
+  groupBy?: 'day' | 'week' | 'project' | 'task' | 'employee';
+}
+
+export type Timesheet = {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  groupBy: 'day';
+  rows: {
+    userId: number;
+    name: string;
+    /** YYYY-MM-DD */
+    date: string;
+    seconds: number;
+    /** The same in hours to two decimals; add up the seconds, not these */
+    hours: number;
+  }[];
+  /** Sum of all rows */
+  totalSeconds: number;
+} | {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  groupBy: 'week';
+  rows: {
+    userId: number;
+    name: string;
+    /** ISO week */
+    week: string;
+    /** YYYY-MM-DD */
+    monday: string;
+    /** Seconds on that day; null for a day outside the range */
+    mon: number | null;
+    /** Seconds on that day; null for a day outside the range */
+    tue: number | null;
+    /** Seconds on that day; null for a day outside the range */
+    wed: number | null;
+    /** Seconds on that day; null for a day outside the range */
+    thu: number | null;
+    /** Seconds on that day; null for a day outside the range */
+    fri: number | null;
+    /** Seconds on that day; null for a day outside the range */
+    sat: number | null;
+    /** Seconds on that day; null for a day outside the range */
+    sun: number | null;
+    seconds: number;
+    /** The same in hours to two decimals; add up the seconds, not these */
+    hours: number;
+  }[];
+  /** Sum of all rows */
+  totalSeconds: number;
+} | {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  groupBy: 'project';
+  rows: {
+    projectId: number;
+    /** Name of the project */
+    project: string;
+    seconds: number;
+    /** The same in hours to two decimals; add up the seconds, not these */
+    hours: number;
+  }[];
+  /** Sum of all rows */
+  totalSeconds: number;
+} | {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  groupBy: 'task';
+  rows: {
+    taskId: number;
+    /** Title of the task */
+    task: string;
+    projectId: number;
+    /** Name of the project */
+    project: string;
+    seconds: number;
+    /** The same in hours to two decimals; add up the seconds, not these */
+    hours: number;
+  }[];
+  /** Sum of all rows */
+  totalSeconds: number;
+} | {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  groupBy: 'employee';
+  rows: {
+    userId: number;
+    name: string;
+    seconds: number;
+    /** The same in hours to two decimals; add up the seconds, not these */
+    hours: number;
+  }[];
+  /** Sum of all rows */
+  totalSeconds: number;
+};
+
+export interface StatisticsCompanyAnswer {
+  projects: {
+    total: number;
+    /** Those with the status `active` */
+    active: number;
+  };
+  tasks: {
+    total: number;
+    byStatus: { todo: number; in_progress: number; in_review: number; done: number };
+    overdue: number;
+    completedThisWeek: number;
+  };
+  hours: {
+    /** Hours to two decimals, rounded once from all seconds */
+    today: number;
+    /** Hours to two decimals, rounded once from all seconds */
+    thisWeek: number;
+    /** Hours to two decimals, rounded once from all seconds */
+    thisMonth: number;
+    /** Hours to two decimals, rounded once from all seconds */
+    total: number;
+  };
+  employees: { total: number; active: number };
+}
+
+export interface EmployeePerformance {
+  employee_id: number;
+  name: string;
+  /** All logged time, in hours to two decimals */
+  loggedHours: number;
+  /** Tasks owned */
+  tasksAssigned: number;
+  /** Those of them that are done */
+  tasksCompleted: number;
+  /** Those of them that are not done and were due before today */
+  tasksOverdue: number;
+  /**
+   * Of the tasks owned that are done and had a due date, the part that became done on that day or
+   * before, from 0 to 1; null without any
+   */
+  onTimeRate: number | null;
+  /** Comments written and not deleted */
+  commentsPosted: number;
+  /** Latest of: the end of a log, a comment, an own task becoming done; never in the future */
+  lastActivityAt: string | null;
+}
+
+export interface Comment {
+  _id: number;
+  taskId: number;
+  sender: {
+    _id: number;
+    name: string;
+    /** URL of the picture */
+    profilePicture: string | null;
+  };
+  ClientSender: number | null;
+  /** Sanitised HTML, safe to show; null once deleted */
+  message: string | null;
+  /** The addresses that the author listed */
+  mentionedEmails: string[];
+  /** Who is mentioned, by the list or by an @address in the text */
+  mentions: { _id: number; name: string; email: string }[];
+  reply_to: number | null;
+  /** https URL of an attached image */
+  image: string | null;
+  isEdited: boolean;
+  /** A deleted comment stays where it has replies, without its content */
+  isDeleted: boolean;
+  likes: { employee_id: number; name: string }[];
+  likeCount: number;
+  likedByMe: boolean;
+  seenBy: {
+    employee_id: number;
+    name: string;
+    /** UTC with milliseconds */
+    seenAt: string;
+  }[];
+  /** Where the frontend shows this comment */
+  deepLink: string;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  editedAt: string | null;
+  /**
+   * Oldest first, nested as deep as the talk goes; below level 500 replies stand beside the one they
+   * answer
+   */
+  replies: Comment[];
+}
+
+export interface CommentsCreateInput {
+  taskId: number;
+  /** The employee who writes: the caller */
+  sender: number;
+  /** Kept and answered as it was sent */
+  ClientSender?: number | null;
+  /**
+   * HTML of at most 64 KiB (UTF-8), sanitised when it is stored: p, br, b, strong, i, em, u, s, a, ul,
+   * ol, li, blockquote, code, pre and h1 to h3 stay, other tags go and their text stays; links lead to
+   * http, https or mailto. Plain text is fine; write `<` as `&lt;`.
+   */
+  message: string;
+  /** `[]` unless sent */
+  mentionedEmails?: string[];
+  /** A comment of the same task */
+  reply_to?: number | null;
+  /** https URL of an image */
+  image?: string | null;
+}
+
+export interface CommentsEditInput {
+  comment_id: number;
+  /**
+   * HTML of at most 64 KiB (UTF-8), sanitised when it is stored: p, br, b, strong, i, em, u, s, a, ul,
+   * ol, li, blockquote, code, pre and h1 to h3 stay, other tags go and their text stays; links lead to
+   * http, https or mailto. Plain text is fine; write `<` as `&lt;`.
+   */
+  message?: string;
+  mentionedEmails?: string[];
+}
+
+export interface CommentsOnTaskInput {
+  taskId: number;
+  /**
+   * The id of the last event that the caller has; what came after it is sent first. Without it the
+   * subscription begins with what happens from now on; `now` does the same and says first where that is.
+   */
+  lastEventId?: string | null;
+}
+
+/** Somebody has written a comment. */
+export interface CommentCreated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'comment.created';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  commentId: number;
+  /** Who did it, where that is known */
+  actorId: number | null;
+  /** The comment as it stands when this is sent, which may be later; null where it is gone */
+  comment: CommentNow | null;
+}
+
+export interface CommentNow {
+  _id: number;
+  taskId: number;
+  sender: {
+    _id: number;
+    name: string;
+    /** URL of the picture */
+    profilePicture: string | null;
+  };
+  ClientSender: number | null;
+  /** Sanitised HTML, safe to show; null once deleted */
+  message: string | null;
+  /** The addresses that the author listed */
+  mentionedEmails: string[];
+  /** Who is mentioned, by the list or by an @address in the text */
+  mentions: { _id: number; name: string; email: string }[];
+  reply_to: number | null;
+  /** https URL of an attached image */
+  image: string | null;
+  isEdited: boolean;
+  /** A deleted comment stays where it has replies, without its content */
+  isDeleted: boolean;
+  likes: { employee_id: number; name: string }[];
+  likeCount: number;
+  likedByMe: boolean;
+  seenBy: {
+    employee_id: number;
+    name: string;
+    /** UTC with milliseconds */
+    seenAt: string;
+  }[];
+  /** Where the frontend shows this comment */
+  deepLink: string;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  editedAt: string | null;
+}
+
+/** Its author has changed it. */
+export interface CommentEdited {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'comment.edited';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  commentId: number;
+  /** Who did it, where that is known */
+  actorId: number | null;
+  /** The comment as it stands when this is sent, which may be later; null where it is gone */
+  comment: CommentNow | null;
+}
+
+/** It was deleted: `comment` is its tombstone where it has replies, else null. */
+export interface CommentDeleted {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'comment.deleted';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  commentId: number;
+  /** Who did it, where that is known */
+  actorId: number | null;
+  /** The comment as it stands when this is sent, which may be later; null where it is gone */
+  comment: CommentNow | null;
+}
+
+/** Somebody likes it. */
+export interface CommentLiked {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'comment.liked';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  commentId: number;
+  /** Who did it, where that is known */
+  actorId: number | null;
+  /** The comment as it stands when this is sent, which may be later; null where it is gone */
+  comment: CommentNow | null;
+}
+
+/** Somebody has taken their like back. */
+export interface CommentUnliked {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'comment.unliked';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  commentId: number;
+  /** Who did it, where that is known */
+  actorId: number | null;
+  /** The comment as it stands when this is sent, which may be later; null where it is gone */
+  comment: CommentNow | null;
+}
+
+/** Somebody has seen comments of others. */
+export interface CommentSeen {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'comment.seen';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  /** What they had not seen before */
+  commentIds: number[];
+  seenBy: {
+    employee_id: number;
+    name: string;
+    /** UTC with milliseconds */
+    seenAt: string;
+  };
+}
+
+/** What was missed is no longer kept: read the list again. */
+export interface StreamReset {
+  /** The number of the latest event of the stream */
+  id: number;
+  type: 'stream.reset';
+  /** UTC with milliseconds */
+  at: string;
+}
+
+export type CommentsOnTaskEvent =
+  CommentCreated | CommentEdited | CommentDeleted | CommentLiked | CommentUnliked | CommentSeen | StreamReset;
+
+export interface NotificationsListInput {
+  /** `hr` or `task`, without regard to case */
+  app_type?: string;
+  category?: 'task' | 'project' | 'need_attention' | 'message' | 'notice';
+  priorty?: 'primary' | 'updates' | 'others' | 'activity';
+  isArchive?: boolean;
+  later?: boolean;
+  read?: boolean;
+  starred?: boolean;
+  isMention?: boolean;
+  recipient_id: number;
+  /** Page number, from 1; `1` unless sent */
+  page?: number;
+}
+
+export interface Notification {
+  _id: number;
+  recipient_id: number;
+  app_type: 'hr' | 'task';
+  category: 'task' | 'project' | 'need_attention' | 'message' | 'notice';
+  /** The priority; spelled so throughout the interface */
+  priorty: 'primary' | 'updates' | 'others' | 'activity';
+  title: string;
+  message: string;
+  link: string | null;
+  /** Who caused it */
+  actor: { _id: number; name: string } | null;
+  taskId: number | null;
+  commentId: number | null;
+  projectId: number | null;
+  isMention: boolean;
+  read: boolean;
+  starred: boolean;
+  later: boolean;
+  isArchive: boolean;
+  /** UTC with milliseconds */
+  createdAt: string;
+}
+
+export interface NotificationsUpdateInput {
+  notification_id: number;
+  isArchive?: boolean;
+  later?: boolean;
+  starred?: boolean;
+  read?: boolean;
+}
+
+export interface NotificationPreferences {
+  task: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  project: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  need_attention: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  message: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  notice: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+}
+
+export interface NotificationPreferencesChange {
+  task?: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  project?: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  need_attention?: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  message?: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  notice?: {
+    /** Shown in the list of notifications */
+    inApp: boolean;
+    /** Sent by mail as well, where there is a mail for it */
+    email: boolean;
+  };
+  employee_id: number;
+}
+
+export interface NotificationsOnMineInput {
+  /**
+   * The id of the last event that the caller has; what came after it is sent first. Without it the
+   * subscription begins with what happens from now on; `now` does the same and says first where that is.
+   */
+  lastEventId?: string | null;
+}
+
+/** There is a new one. */
+export interface NotificationCreated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'notification.created';
+  /** When it happened */
+  at: string;
+  /** How many are unread after this */
+  unread: number;
+  notificationId: number;
+  /** As it stands when this is sent, which may be later; null where it is gone */
+  notification: Notification | null;
+}
+
+/** Some were read, or marked as unread again. */
+export interface NotificationRead {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'notification.read';
+  /** When it happened */
+  at: string;
+  /** How many are unread after this */
+  unread: number;
+  /** Which; null where they are more than 1,000: read the list again */
+  notificationIds: number[] | null;
+  /** false where they were marked as unread again */
+  read: boolean;
+}
+
+/** Some were deleted. */
+export interface NotificationDeleted {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'notification.deleted';
+  /** When it happened */
+  at: string;
+  /** How many are unread after this */
+  unread: number;
+  /** Which; null where they are more than 1,000: read the list again */
+  notificationIds: number[] | null;
+}
+
+export type NotificationsOnMineEvent =
+  NotificationCreated | NotificationRead | NotificationDeleted | StreamReset;
+
+/** Every refusal of the service by its code, and the HTTP status that it has. */
+export interface FaultStatuses {
+  /** Only an admin of the company may do this. */
+  ADMIN_REQUIRED: 403;
+  /** The body is larger than this operation takes. */
+  BODY_TOO_LARGE: 413;
+  /** This session belongs to no company: register one first. */
+  COMPANY_REQUIRED: 403;
+  /** The current password is wrong. */
+  CURRENT_PASSWORD_WRONG: 403;
+  /** This employee already has a log on this task that starts at the same moment. */
+  DUPLICATE_TASK_LOG: 409;
+  /** This employee is deleted: restore them with POST /api/employees/{_id}/restore/. */
+  EMPLOYEE_DELETED: 409;
+  /** Somebody with this e-mail address is an employee of the company already. */
+  EMPLOYEE_EXISTS: 409;
+  /** You may not do this. */
+  FORBIDDEN: 403;
+  /** The first request with this Idempotency-Key is still running: try again shortly. */
+  IDEMPOTENCY_KEY_IN_USE: 409;
+  /** This Idempotency-Key was used with another body: take a new key. */
+  IDEMPOTENCY_KEY_REUSED: 422;
+  /** Something went wrong on our side. Nothing was changed; quote the requestId when you report it. */
+  INTERNAL_ERROR: 500;
+  /** The e-mail address or the password is wrong. */
+  INVALID_CREDENTIALS: 401;
+  /** The identity token is not valid for this service, or does not prove that e-mail address. */
+  INVALID_IDENTITY_TOKEN: 401;
+  /** The code is wrong, used or older than 10 minutes: ask for a new one. */
+  INVALID_OTP: 401;
+  /** The reset link is not valid, was used, or is older than 30 minutes: ask for a new one. */
+  INVALID_RESET_TOKEN: 401;
+  /** The token is not valid or has expired: sign in again. */
+  INVALID_TOKEN: 401;
+  /** This is the last active admin of the company: make somebody else an admin first. */
+  LAST_ADMIN: 409;
+  /** The body is not valid JSON. */
+  MALFORMED_JSON: 400;
+  /** The request is not valid HTTP. */
+  MALFORMED_REQUEST: 400;
+  /** This path does not take this method; `Allow` lists those that it takes. */
+  METHOD_NOT_ALLOWED: 405;
+  /** There is no such thing here. */
+  NOT_FOUND: 404;
+  /** Only the author of a comment may edit it. */
+  NOT_THE_AUTHOR: 403;
+  /** Only the author of a comment or the owner of its task may delete it. */
+  NOT_THE_AUTHOR_OR_OWNER: 403;
+  /** `sender` must be the employee who is signed in: nobody writes in the name of another. */
+  NOT_THE_SENDER: 403;
+  /** The service has more to do than it can right now: try again shortly. */
+  OVERLOADED: 503;
+  /** The new password and its confirmation differ. */
+  PASSWORD_MISMATCH: 400;
+  /** The new password has fewer than 8 characters or is one of the most common ones. */
+  PASSWORD_TOO_WEAK: 400;
+  /**
+   * Send a proof as `Authorization: Bearer`: a login ticket, a token pair of that account, or an API key
+   * of that company with the scope login.
+   */
+  PROOF_REQUIRED: 401;
+  /** Too many requests: wait as long as `Retry-After` says. */
+  RATE_LIMITED: 429;
+  /** The API key lacks the scope that this operation needs. */
+  SCOPE_REQUIRED: 403;
+  /** The service cannot answer right now: try again shortly. */
+  SERVICE_UNAVAILABLE: 503;
+  /** This session has ended: sign in again. */
+  SESSION_ENDED: 401;
+  /** An API key may not do this: sign in. */
+  SESSION_REQUIRED: 403;
+  /** You have no timer running. */
+  TIMER_NOT_RUNNING: 409;
+  /** Your timer is running already: stop it first. */
+  TIMER_RUNNING: 409;
+  /** The access token and the refresh token of one session must be sent together. */
+  TOKEN_PAIR_REQUIRED: 401;
+  /** Too many connections are open for this caller: close some, or use one for all subscriptions. */
+  TOO_MANY_CONNECTIONS: 429;
+  /** Too many subscriptions run on this connection: end some first. */
+  TOO_MANY_SUBSCRIPTIONS: 429;
+  /**
+   * This operation needs a sign-in: send the access token as `Authorization: Bearer` and the refresh
+   * token as `X-Refresh-Token`.
+   */
+  UNAUTHENTICATED: 401;
+  /** Bodies are JSON: send `Content-Type: application/json`. */
+  UNSUPPORTED_MEDIA_TYPE: 415;
+  /** The input is not valid; `issues` names each field and what is wrong with it. */
+  VALIDATION_FAILED: 400;
+}
+
+export interface AuthOperations {
+  /**
+   * Sign in with e-mail and password.
+   *
+   * A wrong password and an unknown address get the same answer in the same time. Ten failures in 15
+   * minutes from one network close the address to that network until they have passed.
+   *
+   * REST: `POST /login/`
+   *
+   * @throws {Fault} INVALID_CREDENTIALS, OVERLOADED
+   * @example
+   * await client.auth.login({ email: 'ada@example.com', password: 'correct horse battery staple' });
+   */
+  login(input: AuthLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+
+  /**
+   * Sign in with a Google identity token.
+   *
+   * Signature, issuer, audience, expiry and `email_verified` are checked; the address is taken from the
+   * token, and `email` must equal it when sent. Makes the account where there is none; such a session
+   * can register a company.
+   *
+   * REST: `POST /api/google-login/`
+   *
+   * @throws {Fault} INVALID_IDENTITY_TOKEN
+   * @example
+   * await client.auth.googleLogin({
+   *   token: 'eyJhbGciOiJSUzI1NiIs…',
+   *   email: 'ada@example.com',
+   *   name: 'Ada Lovelace'
+   * });
+   */
+  googleLogin(input: AuthGoogleLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+
+  /**
+   * Sign in with an Apple identity token (iOS and web).
+   *
+   * Checked as the Google login is. Apple leaves the address out after the first login: then the
+   * identity that is stored decides.
+   *
+   * REST: `POST /api/apple-login/`
+   *
+   * @throws {Fault} INVALID_IDENTITY_TOKEN
+   * @example
+   * await client.auth.appleLogin({
+   *   token: 'eyJhbGciOiJFUzI1NiIs…',
+   *   email: 'ada@example.com',
+   *   name: 'Ada Lovelace'
+   * });
+   */
+  appleLogin(input: AuthAppleLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+
+  /**
+   * Send a sign-in code to an address.
+   *
+   * Six digits for POST /otp-login/, valid for 10 minutes and for one use; a new code replaces the old
+   * one. Signing in with it verifies the address, so this is also the optional step after a
+   * registration. The answer and its time are the same whether or not the address is known; a mail goes
+   * out only where it is. At most 5 codes an hour to one address.
+   *
+   * REST: `POST /verify-email/`
+   *
+   * @example
+   * await client.auth.verifyEmail({ email: 'ada@example.com' });
+   */
+  verifyEmail(input: AuthVerifyEmailInput, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Sign in with an e-mailed code.
+   *
+   * Where the account is an employee of several companies and `company_id` is not sent, the answer lists
+   * them with a `login_ticket` for POST /token-login/. The code is used up either way. After 20 wrong
+   * tries in a day an address takes no more codes until the day has passed.
+   *
+   * REST: `POST /otp-login/`
+   *
+   * @throws {Fault} INVALID_OTP
+   * @example
+   * await client.auth.otpLogin({ email: 'ada@example.com', otp: '042917' });
+   */
+  otpLogin(input: AuthOtpLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+
+  /**
+   * Sign in to a company without a password, with a proof.
+   *
+   * For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as
+   * `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh
+   * token) whose account has that e-mail, to change company; or an API key of that company with the
+   * scope `login`. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the
+   * employee be an admin.
+   *
+   * REST: `POST /token-login/`
+   *
+   * @throws {Fault} PROOF_REQUIRED, INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, SCOPE_REQUIRED,
+   * ADMIN_REQUIRED
+   * @example
+   * await client.auth.tokenLogin({ email: 'ada@example.com', company_id: 7, isAdmin: false });
+   */
+  tokenLogin(input: AuthTokenLoginInput, options?: WriteOptions): Promise<SignedInResult>;
+
+  /**
+   * Exchange a refresh token for a new pair.
+   *
+   * The refresh token that was sent dies. Sending a dead one again ends the whole session, for one of
+   * its two holders stole it; only within 10 seconds of its rotation, when two tabs race, it is answered
+   * with the same successor instead.
+   *
+   * REST: `POST /api/token/refresh/`
+   *
+   * @throws {Fault} INVALID_TOKEN, SESSION_ENDED
+   * @example
+   * await client.auth.refresh({
+   *   refresh_token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.eyJzaWQiOjQyfQ.c2lnbmF0dXJl'
+   * });
+   */
+  refresh(input: { refresh_token: string }, options?: WriteOptions): Promise<AuthRefreshAnswer>;
+
+  /**
+   * End this session.
+   *
+   * Both tokens of the pair in the headers are dead at once, on every node.
+   *
+   * REST: `POST /logout/`
+   */
+  logout(options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface RegistrationOperations {
+  /**
+   * Send a registration code to an address.
+   *
+   * The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code
+   * replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown
+   * addresses.
+   *
+   * REST: `POST /get-register-otp/`
+   *
+   * @example
+   * await client.registration.requestCode({ email: 'grace@example.com' });
+   */
+  requestCode(input: RegistrationRequestCodeInput, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Register a company and its first admin.
+   *
+   * Makes the company, its admin employee, a 30-day trial subscription, a default schedule, workspace,
+   * storage and notification setup, and signs the admin in. All of it happens or nothing: a failure
+   * leaves the code unused. `appleUserId` is only a claim; the identity is linked at the first Apple
+   * login that proves it.
+   *
+   * REST: `POST /api/create-company-and-employee/`
+   *
+   * @throws {Fault} INVALID_OTP
+   * @example
+   * await client.registration.registerCompany({
+   *   company_name: 'Analytical Engines',
+   *   email: 'ada@example.com',
+   *   otp: '042917',
+   *   first_name: 'Ada',
+   *   last_name: 'Lovelace'
+   * });
+   */
+  registerCompany(input: RegistrationRegisterCompanyInput, options?: WriteOptions): Promise<RegistrationResult>;
+}
+
+export interface PasswordsOperations {
+  /**
+   * Send a password reset link to an address.
+   *
+   * The link leads to `APP_URL/reset-password?token=…`, works once and for 30 minutes. The answer and
+   * its time are the same whether or not the address is known; a mail goes out only where it is. At most
+   * 5 an hour to one address.
+   *
+   * REST: `POST /reset/link/`
+   *
+   * @example
+   * await client.passwords.requestReset({ email: 'ada@example.com' });
+   */
+  requestReset(input: PasswordsRequestResetInput, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Set a new password with the token of a reset link.
+   *
+   * Uses the token up, verifies the address, and ends every session of the account.
+   *
+   * REST: `POST /reset/verify/`
+   *
+   * @throws {Fault} INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED
+   * @example
+   * await client.passwords.reset({
+   *   token: 'q3Zt0k8Yb1…',
+   *   new_password: 'correct horse battery',
+   *   confirm_password: 'correct horse battery'
+   * });
+   */
+  reset(input: PasswordsResetInput, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Change one's own password.
+   *
+   * The current password is verified; ten wrong ones in 15 minutes close the operation for that time.
+   * Ends every other session of the account. An account without a password sets its first one by a reset
+   * link.
+   *
+   * REST: `PUT /employee/password/{employee_id}/`
+   *
+   * @throws {Fault} FORBIDDEN, SESSION_REQUIRED, CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH,
+   * PASSWORD_TOO_WEAK, OVERLOADED
+   * @example
+   * await client.passwords.change({
+   *   employee_id: 42,
+   *   current_password: 'old and long enough',
+   *   new_password: 'correct horse battery',
+   *   confirm_password: 'correct horse battery'
+   * });
+   */
+  change(input: PasswordsChangeInput, options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface SessionsOperations {
+  /**
+   * One's own live sessions, the latest used first.
+   *
+   * REST: `GET /api/sessions/`
+   */
+  list(options?: CallOptions): Promise<{ sessions: Session[] }>;
+
+  /**
+   * End one of one's own sessions.
+   *
+   * REST: `DELETE /api/sessions/{session_id}/`
+   */
+  end(input: { session_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface ApiKeysOperations {
+  /**
+   * Make an API key for scripts and integrations.
+   *
+   * The key is shown in this answer and never again. It acts as the employee who made it, within its
+   * scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees
+   * of the company in through POST /token-login/. It ends with the employee’s access.
+   *
+   * REST: `POST /api/api-keys/`
+   *
+   * @throws {Fault} SESSION_REQUIRED, ADMIN_REQUIRED
+   * @example
+   * await client.apiKeys.create({
+   *   name: 'Nightly import',
+   *   scopes: [ 'read', 'write' ],
+   *   expiresAt: '2027-01-01T00:00:00Z'
+   * });
+   */
+  create(input: ApiKeysCreateInput, options?: WriteOptions): Promise<NewApiKey>;
+
+  /**
+   * One's own live API keys, without the keys themselves.
+   *
+   * The newest first.
+   *
+   * REST: `GET /api/api-keys/`
+   */
+  list(options?: CallOptions): Promise<{ keys: ApiKey[] }>;
+
+  /**
+   * Revoke an API key.
+   *
+   * One’s own; an admin any of the company. It is refused from then on, on every node.
+   *
+   * REST: `DELETE /api/api-keys/{key_id}/`
+   *
+   * @throws {Fault} SESSION_REQUIRED
+   */
+  revoke(input: { key_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface CompanyOperations {
+  /**
+   * Company profile, latest payment, active subscriptions and all plans.
+   *
+   * Any employee of the company may see it. `latestPayment` is the latest one with status `paid`.
+   * `subscriptions` are those in trial, active or past due whose end has not passed. The current plan is
+   * that of the highest active subscription; `change` of each plan is relative to it.
+   *
+   * REST: `GET /company/{company_id}/details/`
+   *
+   * @example
+   * await client.company.details({ company_id: 42 });
+   */
+  details(input: { company_id: number }, options?: CallOptions): Promise<CompanyDetailsAnswer>;
+
+  /**
+   * Change the name or the time zone of the company.
+   *
+   * For admins. Either field may be left out and keeps its value then; at least one must be sent. The
+   * time zone is an IANA name: days and weeks of the company are counted in it, and all that were
+   * counted before are counted anew before the answer; time that is logged meanwhile waits for that.
+   * Offsets and POSIX rules are refused.
+   *
+   * REST: `PUT /company/{company_id}/update/`
+   *
+   * @example
+   * await client.company.update({ company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London'
+   * });
+   */
+  update(input: CompanyUpdateInput, options?: WriteOptions): Promise<Company>;
+}
+
+export interface EmployeesOperations {
+  /**
+   * Add an employee and invite them.
+   *
+   * `companyId` is the caller's own company. The address is invited by e-mail; its owner signs in with a
+   * code, or with the account that they have already. An address is one employee of a company at most,
+   * deleted ones included: restore those instead.
+   *
+   * REST: `POST /employee/add/`
+   *
+   * @throws {Fault} EMPLOYEE_EXISTS
+   * @example
+   * await client.employees.add({
+   *   first_name: 'Grace',
+   *   last_name: 'Hopper',
+   *   email: 'grace@example.com',
+   *   phone: '+1 202 555 0143',
+   *   designation: 'Engineer',
+   *   companyId: 1,
+   *   salary: 52000
+   * });
+   */
+  add(input: EmployeesAddInput, options?: WriteOptions): Promise<Employee>;
+
+  /**
+   * All employees of the company.
+   *
+   * Active, inactive and deleted ones, alphabetical by name.
+   *
+   * REST: `GET /employee/list/{company_id}/`
+   *
+   * @example
+   * await client.employees.list({ company_id: 1 });
+   */
+  list(input: { company_id: number }, options?: CallOptions): Promise<{ employees: Employee[] }>;
+
+  /**
+   * Active employees of the company.
+   *
+   * Those with `isActive: true` and `isDeleted: false`, alphabetical by name without regard to case and
+   * accents; beside them the deleted ones, by `_id` and `name` only.
+   *
+   * REST: `GET /employee/list/activeUsers/{company_id}/`
+   *
+   * @example
+   * await client.employees.listActive({ company_id: 1 });
+   */
+  listActive(input: { company_id: number }, options?: CallOptions): Promise<EmployeesListActiveAnswer>;
+
+  /**
+   * Inactive employees of the company.
+   *
+   * Those with `isActive: false`, deleted or not, alphabetical by name.
+   *
+   * REST: `GET /employee/list/InactiveUsers/{company_id}/`
+   *
+   * @example
+   * await client.employees.listInactive({ company_id: 1 });
+   */
+  listInactive(input: { company_id: number }, options?: CallOptions): Promise<{ employees: Employee[] }>;
+
+  /**
+   * Read one employee.
+   *
+   * Anybody of the company may read anybody of it, inactive and deleted ones too. `salary` is `null`
+   * unless the caller is an admin or reads their own record.
+   *
+   * REST: `GET /employee/me/{employee_id}/`
+   *
+   * @example
+   * await client.employees.get({ employee_id: 42 });
+   */
+  get(input: { employee_id: number }, options?: CallOptions): Promise<Employee>;
+
+  /**
+   * Change an employee.
+   *
+   * Any subset of the fields; what is left out stays, `null` clears.
+   *
+   * - **Profile** (`first_name`, `last_name`, `name`, `phone`, `date_of_birth`, `date_of_joining`,
+   * `gender`, `country_code`): the employee themself or an admin. A `name` that is set by itself stays
+   * until `null` brings "first last" back.
+   * - **Standing** (`email`, `designation`, `salary`, `isAdmin`, `isTeamLeader`, `is_active`): admins
+   * only, on themselves too.
+   * - `is_active: false` ends every session and API key of the employee. The last active admin can be
+   * neither demoted nor deactivated. A deleted employee becomes active by being restored.
+   * - `email`: the employee signs in with the new address from then on, and their sessions end. Where
+   * their account is used in this company only and the new address has none, the account takes the
+   * address and keeps its password; otherwise the employee moves to the account of the new address,
+   * which is made where there is none.
+   *
+   * REST: `PATCH /api/employees/{_id}/`
+   *
+   * @throws {Fault} FORBIDDEN, ADMIN_REQUIRED, EMPLOYEE_EXISTS, EMPLOYEE_DELETED, LAST_ADMIN
+   * @example
+   * await client.employees.update({
+   *   _id: 42,
+   *   phone: '+44 20 7946 0958',
+   *   designation: 'Lead engineer',
+   *   isTeamLeader: true
+   * });
+   */
+  update(input: EmployeesUpdateInput, options?: WriteOptions): Promise<Employee>;
+
+  /**
+   * Set the profile picture.
+   *
+   * The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or
+   * without a `data:` prefix, of at most 50 megapixels; its content decides what it is. It is kept as
+   * WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. `null`
+   * removes the picture. The answer carries the URL from which it is served, to anybody who knows that
+   * URL; it changes with each picture.
+   *
+   * REST: `PATCH /employee/update-picture/{_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.employees.updatePicture({
+   *   _id: 42,
+   *   profilePicture: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+   * });
+   */
+  updatePicture(input: { _id: number; profilePicture: string | null }, options?: WriteOptions): Promise<Employee>;
+
+  /**
+   * Search employees by name, e-mail or designation.
+   *
+   * Every word of `q` must occur in the name, the address or the designation: anywhere in it, or at the
+   * beginning of a word where it has one or two letters. Case and accents do not count. At most 50,
+   * active and inactive but not deleted, the best match first: the very name, names that begin with `q`,
+   * words that do, other places; within these by name.
+   *
+   * REST: `GET /employees/search/{company_id}/`
+   *
+   * @example
+   * await client.employees.search({ company_id: 1, q: 'grace hop' });
+   */
+  search(input: { company_id: number; q: string }, options?: CallOptions): Promise<{ employees: Employee[] }>;
+
+  /**
+   * Delete an employee.
+   *
+   * Marks the employee as deleted and inactive and ends their sessions and API keys at once. Nothing of
+   * their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last
+   * active admin cannot be deleted.
+   *
+   * REST: `DELETE /api/employees/{_id}/`
+   *
+   * @throws {Fault} LAST_ADMIN
+   * @example
+   * await client.employees.remove({ _id: 42 });
+   */
+  remove(input: { _id: number }, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Take the deletion of an employee back.
+   *
+   * The employee is active again, with the permissions and the work that they had, and signs in anew.
+   * Restoring somebody who is not deleted changes nothing.
+   *
+   * REST: `POST /api/employees/{_id}/restore/`
+   *
+   * @example
+   * await client.employees.restore({ _id: 42 });
+   */
+  restore(input: { _id: number }, options?: WriteOptions): Promise<Employee>;
+}
+
+export interface ProjectsOperations {
+  /**
+   * Start a project.
+   *
+   * Any employee may start one. The owner is the caller unless `owner_id` names another active employee
+   * of the company. A new project is `active`; without `allocatedHours` its time is not limited.
+   *
+   * REST: `POST /api/projects/`
+   *
+   * @example
+   * await client.projects.create({ name: 'Difference Engine', description: 'Second design',
+   * allocatedHours: 120 });
+   */
+  create(input: ProjectsCreateInput, options?: WriteOptions): Promise<Project>;
+
+  /**
+   * Projects of the company, the newest first.
+   *
+   * Deleted projects are left out. 20 a page; a page past the end is an empty one.
+   *
+   * REST: `GET /api/projects/company/{company_id}/`
+   */
+  list(input: ProjectsListInput, options?: CallOptions): Paged<Project>;
+
+  /**
+   * One project of the company.
+   *
+   * REST: `GET /api/projects/{project_id}/`
+   */
+  get(input: { project_id: number }, options?: CallOptions): Promise<Project>;
+
+  /**
+   * Change a project.
+   *
+   * For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours`
+   * below what is logged crosses the allocation and notifies the admins; raising it to at least what is
+   * logged, or lifting it with `null`, arms that notification again. An owner who has been deactivated
+   * may stay, but not become one.
+   *
+   * REST: `PATCH /api/projects/{project_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.projects.update({ project_id: 7, allocatedHours: 160, status: 'on_hold' });
+   */
+  update(input: ProjectsUpdateInput, options?: WriteOptions): Promise<Project>;
+
+  /**
+   * Delete a project with its tasks.
+   *
+   * For its owner, team leaders and admins. The project and its tasks are not found from then on; the
+   * time that people logged on them stays in their totals.
+   *
+   * REST: `DELETE /api/projects/{project_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.projects.remove({ project_id: 7 });
+   */
+  remove(input: { project_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface TasksOperations {
+  /**
+   * Add a task to a project.
+   *
+   * Any employee may add one. The owner is the caller unless `owner_id` names another active employee of
+   * the company; a new task is `todo` unless `status` says otherwise.
+   *
+   * REST: `POST /api/tasks/`
+   *
+   * @example
+   * await client.tasks.create({
+   *   projectId: 7,
+   *   title: 'Cut the gears',
+   *   collaboratorIds: [ 42 ],
+   *   dueDate: '2026-03-31',
+   *   estimatedHours: 6
+   * });
+   */
+  create(input: TasksCreateInput, options?: WriteOptions): Promise<Task>;
+
+  /**
+   * Tasks of the company, the newest first.
+   *
+   * Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q`
+   * is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an
+   * empty one.
+   *
+   * REST: `GET /api/tasks/company/{company_id}/`
+   */
+  list(input: TasksListInput, options?: CallOptions): Paged<Task>;
+
+  /**
+   * One task of the company.
+   *
+   * REST: `GET /api/tasks/{task_id}/`
+   */
+  get(input: { task_id: number }, options?: CallOptions): Promise<Task>;
+
+  /**
+   * Change a task.
+   *
+   * Any employee may. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming
+   * `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its
+   * logged time along, which may cross that project’s allocation. An owner or collaborator who has been
+   * deactivated may stay, but not become one.
+   *
+   * REST: `PATCH /api/tasks/{task_id}/`
+   *
+   * @example
+   * await client.tasks.update({ task_id: 12, status: 'done' });
+   */
+  update(input: TasksUpdateInput, options?: WriteOptions): Promise<Task>;
+
+  /**
+   * Delete a task.
+   *
+   * For its owner, team leaders and admins. The task is not found from then on; the time logged on it
+   * stays in the totals of its project and of the people who logged it.
+   *
+   * REST: `DELETE /api/tasks/{task_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.tasks.remove({ task_id: 12 });
+   */
+  remove(input: { task_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface TaskLogsOperations {
+  /**
+   * Log time on a task.
+   *
+   * Written by the employee whose time it is, a team leader or an admin, for an active employee. It ends
+   * after it starts, lasts at most 24 hours and is at most a day in the future. Milliseconds are kept.
+   * It counts as entered by hand (`manualAdd: true`). Where it takes its project over the allocated
+   * hours, every active admin is notified, once for each crossing.
+   *
+   * REST: `POST /tasklog/create/`
+   *
+   * @throws {Fault} DUPLICATE_TASK_LOG, FORBIDDEN
+   * @example
+   * await client.taskLogs.create({
+   *   task_id: 12,
+   *   employee_id: 7,
+   *   start_time: '2026-03-02T09:00:00Z',
+   *   end_time: '2026-03-02T10:30:00Z',
+   *   description: 'Wrote the first program'
+   * });
+   */
+  create(input: TaskLogsCreateInput, options?: WriteOptions): Promise<TaskLog>;
+
+  /**
+   * Log much time at once.
+   *
+   * The body is the array itself: 1 to 1,000 entries, all of one active employee. Written by that
+   * employee, a team leader or an admin.
+   *
+   * An entry with the task, employee and start of a stored log, or of an earlier entry, is skipped and
+   * reported in `skipped`. Where one entry is invalid, nothing is stored, and `issues` names each that
+   * is by its index, as in `[2, "endTime"]`. `created` is in the order of the entries.
+   *
+   * `days` holds each day that an entry touches, also one that was skipped, in the time zone of the
+   * company: the employee’s working hours of the whole day, whatever they were logged by, to two
+   * decimals. Logs across midnight are split, and no minute counts twice. `exceededProjects` are those
+   * of the entries’ projects that have more hours logged now than allocated; where this request crosses
+   * an allocation, every active admin is notified, once for each crossing.
+   *
+   * REST: `POST /tasklogs/bulk/create/{user_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.taskLogs.bulkCreate({
+   *   user_id: 7,
+   *   entries: [
+   *     {
+   *       taskId: 12,
+   *       userId: 7,
+   *       startTime: '2026-03-02T09:00:00Z',
+   *       endTime: '2026-03-02T12:15:00Z'
+   *     },
+   *     {
+   *       taskId: 12,
+   *       userId: 7,
+   *       startTime: '2026-03-02T13:00:00Z',
+   *       endTime: '2026-03-02T17:30:00Z',
+   *       description: 'Cut the gears',
+   *       manualAdd: false
+   *     }
+   *   ]
+   * });
+   */
+  bulkCreate(input: TaskLogsBulkCreateInput, options?: WriteOptions): Promise<TaskLogsBulkCreateAnswer>;
+
+  /**
+   * All logs of a task, the newest start first.
+   *
+   * Read by any active employee of the company. `totalSeconds` is the sum of the logs in the answer.
+   *
+   * REST: `GET /taskLogs/task/{taskId}/`
+   */
+  listByTask(input: { taskId: number }, options?: CallOptions): Promise<{ taskLogs: TaskLog[]; totalSeconds: number }>;
+
+  /**
+   * Change a task log.
+   *
+   * Each field is optional, and what is absent stays. Whoever changes a log must be allowed to write for
+   * the employee whose time it was and for the one whose time it becomes. From then on it counts as
+   * entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its
+   * time along. The logs of a deleted task are gone with it.
+   *
+   * REST: `PUT /tasklogs/{taskLogId}/`
+   *
+   * @throws {Fault} DUPLICATE_TASK_LOG, FORBIDDEN
+   * @example
+   * await client.taskLogs.update({
+   *   taskLogId: 31,
+   *   endTime: '2026-03-02T11:00:00Z',
+   *   description: 'Wrote and proved the first program'
+   * });
+   */
+  update(input: TaskLogsUpdateInput, options?: WriteOptions): Promise<TaskLog>;
+
+  /**
+   * Delete a task log.
+   *
+   * By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project
+   * that no longer exceeds its allocated hours may exceed them anew.
+   *
+   * REST: `DELETE /api/tasklogs/delete/{pk}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  remove(input: { pk: number }, options?: WriteOptions): Promise<{ success: true }>;
+}
+
+export interface TimersOperations {
+  /**
+   * Start one’s timer on a task.
+   *
+   * Everybody has one timer. One that is left running is closed at 24 hours: then a task log of 24 hours
+   * is made whose description ends with “Closed automatically after 24 hours.”, and its owner is
+   * notified.
+   *
+   * REST: `POST /api/tasklogs/timer/start/`
+   *
+   * @throws {Fault} TIMER_RUNNING
+   * @example
+   * await client.timers.start({ taskId: 12, description: 'Cutting gears' });
+   */
+  start(input: { taskId: number; description?: string | null }, options?: WriteOptions): Promise<Timer>;
+
+  /**
+   * Stop one’s timer.
+   *
+   * Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at
+   * whose end a timer is closed, whenever it is stopped; the description then ends with “Closed
+   * automatically after 24 hours.” `description` takes the place of the one that the timer was started
+   * with. The time is kept also where the task was deleted meanwhile.
+   *
+   * REST: `POST /api/tasklogs/timer/stop/`
+   *
+   * @throws {Fault} TIMER_NOT_RUNNING
+   * @example
+   * await client.timers.stop({ description: 'Cut four gears' });
+   */
+  stop(input?: { description?: string | null }, options?: WriteOptions): Promise<TaskLog>;
+
+  /**
+   * The running timer of an employee.
+   *
+   * Or `{"timer": null}` where none runs. For the employee, team leaders and admins.
+   *
+   * REST: `GET /api/tasklogs/timer/{employee_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.timers.get({ employee_id: 7 });
+   */
+  get(input: { employee_id: number }, options?: CallOptions): Promise<Timer | { timer: null }>;
+}
+
+export interface TimesheetsOperations {
+  /**
+   * Logged time of a range of days, as JSON or CSV.
+   *
+   * Logs are cut at midnight in the company's time zone, and only their parts from `from` to `to` (both
+   * included, at most 366 days) count; whatever the rows are, the total is the same. Rows are one for
+   * each person and day, person and ISO week (a column for each day, in seconds), project, task, or
+   * person; without time there is no row. Rows of people come alphabetically, then by day; projects
+   * alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins
+   * and team leaders see everybody, or one person by `userId`; others see themselves, with or without
+   * it. `format=csv` answers a file with the same rows, and a last line that begins with `Total`: one
+   * without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run
+   * as a formula is led by an apostrophe. JSON has at most 100,000 rows.
+   *
+   * REST: `GET /api/timesheets/{company_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.timesheets.get({
+   *   company_id: 42,
+   *   from: '2026-03-01',
+   *   to: '2026-03-31',
+   *   groupBy: 'week',
+   *   format: 'json'
+   * });
+   */
+  get(input: TimesheetsGetInput, options?: CallOptions): Promise<Timesheet>;
+
+  /** The same as `timesheets.get`, as a file (text/csv) that comes while it is made. */
+  csv(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+}
+
+export interface StatisticsOperations {
+  /**
+   * Figures of the company: projects, tasks, hours and employees.
+   *
+   * Days, weeks (from Monday) and months are those of the company’s time zone. Deleted projects and
+   * tasks, and tasks of deleted projects, are left out; the time logged on them stays in `hours`, which
+   * are the sums of the logs by their days, of everybody who ever worked here. `overdue` are tasks that
+   * are not done and were due before today; `completedThisWeek` are done and became so this week.
+   * Deleted employees are left out of `employees.total`, inactive ones of `employees.active`.
+   *
+   * REST: `GET /task-statistics/{company_id}/`
+   *
+   * @example
+   * await client.statistics.company({ company_id: 42 });
+   */
+  company(input: { company_id: number }, options?: CallOptions): Promise<StatisticsCompanyAnswer>;
+
+  /**
+   * Performance figures of employees.
+   *
+   * Admins and team leaders see every active employee, alphabetical by name as people sort; others see
+   * their own row alone. Days are those of the company’s time zone. Deleted tasks and those of deleted
+   * projects are not counted; the time logged on them is.
+   *
+   * REST: `GET /api/performance/{company_id}/`
+   *
+   * @example
+   * await client.statistics.performance({ company_id: 42 });
+   */
+  performance(input: { company_id: number }, options?: CallOptions): Promise<{ employees: EmployeePerformance[] }>;
+}
+
+export interface CommentsOperations {
+  /**
+   * All comments of a task, as threads.
+   *
+   * Oldest first on every level. Replies nest as deep as the talk goes, down to level 500 of the answer:
+   * deeper ones stand beside the one they answer, and `reply_to` tells to whom. A deleted comment that
+   * has replies stays as a tombstone: `isDeleted: true`, `message: null`. Reading marks the comments of
+   * others as seen by the caller, after the answer: `seenBy` shows who had seen them before.
+   *
+   * REST: `GET /api/tasks/chat/{task_id}/`
+   */
+  listByTask(input: { task_id: number }, options?: CallOptions): Promise<{ comments: Comment[] }>;
+
+  /**
+   * Write a comment on a task.
+   *
+   * `sender` is the caller. `message` is rich text and is sanitised before it is stored. Mentioned are
+   * those in `mentionedEmails` (each an active employee of the company) and those whose address stands
+   * in the text as `@ada@example.com` (of the first 100 addresses; one that is nobody's stays plain
+   * text). Mentioned people get a notification and a mail; the task's owner and collaborators and the
+   * author of the comment replied to get a notification; nobody is told twice, or of their own comment.
+   *
+   * REST: `POST /api/task-chats/`
+   *
+   * @throws {Fault} NOT_THE_SENDER
+   * @example
+   * await client.comments.create({
+   *   taskId: 12,
+   *   sender: 7,
+   *   ClientSender: null,
+   *   message: '<p>Ready for review, @grace@example.com</p>',
+   *   mentionedEmails: [ 'alan@example.com' ],
+   *   reply_to: null,
+   *   image: null
+   * });
+   */
+  create(input: CommentsCreateInput, options?: WriteOptions): Promise<Comment>;
+
+  /**
+   * Edit one's own comment.
+   *
+   * Replaces the message and the mentions and sets `isEdited`. What is left out stays as it is; at least
+   * one of the two must be sent. Only people who were not mentioned before are notified, once for each
+   * comment.
+   *
+   * REST: `PATCH /api/edit-task-chats/{comment_id}/`
+   *
+   * @throws {Fault} NOT_THE_AUTHOR
+   * @example
+   * await client.comments.edit({
+   *   comment_id: 42,
+   *   message: '<p>Ready for review now, @grace@example.com</p>',
+   *   mentionedEmails: []
+   * });
+   */
+  edit(input: CommentsEditInput, options?: WriteOptions): Promise<Comment>;
+
+  /**
+   * Delete a comment.
+   *
+   * By its author or the owner of its task. With replies it stays as a tombstone (`isDeleted: true`,
+   * `message: null`) until the last of them is deleted.
+   *
+   * REST: `DELETE /api/taskchat/{comment_id}/`
+   *
+   * @throws {Fault} NOT_THE_AUTHOR_OR_OWNER
+   */
+  delete(input: { comment_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Like a comment.
+   *
+   * For oneself. Liking twice changes nothing. Its author and the task’s owner and collaborators get a
+   * notification, once for each liker.
+   *
+   * REST: `POST /api/like-chat/{employee_id}/{comment_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  like(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
+
+  /**
+   * Take one’s like of a comment back.
+   *
+   * For oneself. Taking back what was not given changes nothing.
+   *
+   * REST: `POST /api/dislike-chat/{employee_id}/{comment_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  unlike(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
+
+  /**
+   * What is said on a task.
+   *
+   * Comments written, edited, deleted, liked and seen, by whomever, the subscriber included. It ends
+   * with NOT_FOUND when the task is deleted.
+   *
+   * @throws {Fault} NOT_FOUND
+   */
+  onTask(input: CommentsOnTaskInput, options?: StreamOptions): EventStream<CommentsOnTaskEvent>;
+}
+
+export interface NotificationsOperations {
+  /**
+   * One's own notifications, filtered, the newest first.
+   *
+   * 10 a page; a page past the end is empty. A filter that is left out lets everything through, archived
+   * ones included.
+   *
+   * REST: `GET /notifications/recipient/{recipient_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  list(input: NotificationsListInput, options?: CallOptions): Paged<Notification>;
+
+  /**
+   * How many of one's own notifications are unread.
+   *
+   * The same number as the total of the list with `read=false`.
+   *
+   * REST: `GET /notifications/unread-count/{user_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  countUnread(input: { user_id: number }, options?: CallOptions): Promise<{ unread: number }>;
+
+  /**
+   * Mark one of one's own notifications as read.
+   *
+   * Marking a read one changes nothing.
+   *
+   * REST: `PATCH /api/notifications/read/{notification_id}/`
+   */
+  read(input: { notification_id: number }, options?: WriteOptions): Promise<Notification>;
+
+  /**
+   * Mark all of one's own notifications as read.
+   *
+   * `updated` is how many were unread.
+   *
+   * REST: `POST /mark_notifications_as_read/{user_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  readAll(input: { user_id: number }, options?: WriteOptions): Promise<{ updated: number }>;
+
+  /**
+   * Archive, keep for later, star or mark one of one's own notifications.
+   *
+   * Any of the four flags; at least one.
+   *
+   * REST: `PATCH /api/notifications/{notification_id}/`
+   *
+   * @example
+   * await client.notifications.update({ notification_id: 42, isArchive: true, starred: false });
+   */
+  update(input: NotificationsUpdateInput, options?: WriteOptions): Promise<Notification>;
+
+  /**
+   * Delete some of one's own notifications.
+   *
+   * 1 to 1,000 identifiers. Those of others' notifications delete nothing and are not reported;
+   * `deleted` counts what went.
+   *
+   * REST: `DELETE /notifications/delete/`
+   *
+   * @example
+   * await client.notifications.delete({ notification_ids: [ 11, 12 ] });
+   */
+  delete(input: { notification_ids: number[] }, options?: WriteOptions): Promise<{ deleted: number }>;
+
+  /**
+   * Delete all of one's own notifications.
+   *
+   * REST: `DELETE /notifications/{user_id}/clear/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  clear(input: { user_id: number }, options?: WriteOptions): Promise<{ deleted: number }>;
+
+  /**
+   * How one wants to be told, for each category.
+   *
+   * REST: `GET /api/notification-preferences/{employee_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   */
+  getPreferences(input: { employee_id: number }, options?: CallOptions): Promise<NotificationPreferences>;
+
+  /**
+   * Say how one wants to be told.
+   *
+   * Any of the categories; those left out stay as they are. Holds for what happens from now on.
+   *
+   * REST: `PUT /api/notification-preferences/{employee_id}/`
+   *
+   * @throws {Fault} FORBIDDEN
+   * @example
+   * await client.notifications.setPreferences({ message: { inApp: true, email: false } });
+   */
+  setPreferences(input: NotificationPreferencesChange, options?: WriteOptions): Promise<NotificationPreferences>;
+
+  /**
+   * What happens to one's own notifications.
+   *
+   * New, read and deleted ones, each with the new unread count for a badge.
+   */
+  onMine(input?: NotificationsOnMineInput, options?: StreamOptions): EventStream<NotificationsOnMineEvent>;
+}
+
+/** Every operation and every stream of events, by section. */
+export interface Operations {
+  readonly auth: AuthOperations;
+  readonly registration: RegistrationOperations;
+  readonly passwords: PasswordsOperations;
+  readonly sessions: SessionsOperations;
+  readonly apiKeys: ApiKeysOperations;
+  readonly company: CompanyOperations;
+  readonly employees: EmployeesOperations;
+  readonly projects: ProjectsOperations;
+  readonly tasks: TasksOperations;
+  readonly taskLogs: TaskLogsOperations;
+  readonly timers: TimersOperations;
+  readonly timesheets: TimesheetsOperations;
+  readonly statistics: StatisticsOperations;
+  readonly comments: CommentsOperations;
+  readonly notifications: NotificationsOperations;
+}
+
+/** What each operation takes and answers, by its name. */
+export interface OperationTypes {
+  'auth.login': { input: AuthLoginInput; answer: SignedInResult | CompanyChoice };
+  'auth.googleLogin': { input: AuthGoogleLoginInput; answer: SignedInResult | CompanyChoice };
+  'auth.appleLogin': { input: AuthAppleLoginInput; answer: SignedInResult | CompanyChoice };
+  'auth.verifyEmail': { input: AuthVerifyEmailInput; answer: { success: true } };
+  'auth.otpLogin': { input: AuthOtpLoginInput; answer: SignedInResult | CompanyChoice };
+  'auth.tokenLogin': { input: AuthTokenLoginInput; answer: SignedInResult };
+  'auth.refresh': { input: { refresh_token: string }; answer: AuthRefreshAnswer };
+  'auth.logout': { input: undefined; answer: { success: true } };
+  'registration.requestCode': { input: RegistrationRequestCodeInput; answer: { success: true } };
+  'registration.registerCompany': { input: RegistrationRegisterCompanyInput; answer: RegistrationResult };
+  'passwords.requestReset': { input: PasswordsRequestResetInput; answer: { success: true } };
+  'passwords.reset': { input: PasswordsResetInput; answer: { success: true } };
+  'passwords.change': { input: PasswordsChangeInput; answer: { success: true } };
+  'sessions.list': { input: undefined; answer: { sessions: Session[] } };
+  'sessions.end': { input: { session_id: number }; answer: { success: true } };
+  'apiKeys.create': { input: ApiKeysCreateInput; answer: NewApiKey };
+  'apiKeys.list': { input: undefined; answer: { keys: ApiKey[] } };
+  'apiKeys.revoke': { input: { key_id: number }; answer: { success: true } };
+  'company.details': { input: { company_id: number }; answer: CompanyDetailsAnswer };
+  'company.update': { input: CompanyUpdateInput; answer: Company };
+  'employees.add': { input: EmployeesAddInput; answer: Employee };
+  'employees.list': { input: { company_id: number }; answer: { employees: Employee[] } };
+  'employees.listActive': { input: { company_id: number }; answer: EmployeesListActiveAnswer };
+  'employees.listInactive': { input: { company_id: number }; answer: { employees: Employee[] } };
+  'employees.get': { input: { employee_id: number }; answer: Employee };
+  'employees.update': { input: EmployeesUpdateInput; answer: Employee };
+  'employees.updatePicture': { input: { _id: number; profilePicture: string | null }; answer: Employee };
+  'employees.search': { input: { company_id: number; q: string }; answer: { employees: Employee[] } };
+  'employees.remove': { input: { _id: number }; answer: { success: true } };
+  'employees.restore': { input: { _id: number }; answer: Employee };
+  'projects.create': { input: ProjectsCreateInput; answer: Project };
+  'projects.list': { input: ProjectsListInput; answer: Page<Project> };
+  'projects.get': { input: { project_id: number }; answer: Project };
+  'projects.update': { input: ProjectsUpdateInput; answer: Project };
+  'projects.remove': { input: { project_id: number }; answer: { success: true } };
+  'tasks.create': { input: TasksCreateInput; answer: Task };
+  'tasks.list': { input: TasksListInput; answer: Page<Task> };
+  'tasks.get': { input: { task_id: number }; answer: Task };
+  'tasks.update': { input: TasksUpdateInput; answer: Task };
+  'tasks.remove': { input: { task_id: number }; answer: { success: true } };
+  'taskLogs.create': { input: TaskLogsCreateInput; answer: TaskLog };
+  'taskLogs.bulkCreate': { input: TaskLogsBulkCreateInput; answer: TaskLogsBulkCreateAnswer };
+  'taskLogs.listByTask': { input: { taskId: number }; answer: { taskLogs: TaskLog[]; totalSeconds: number } };
+  'taskLogs.update': { input: TaskLogsUpdateInput; answer: TaskLog };
+  'taskLogs.remove': { input: { pk: number }; answer: { success: true } };
+  'timers.start': { input: { taskId: number; description?: string | null }; answer: Timer };
+  'timers.stop': { input: { description?: string | null } | undefined; answer: TaskLog };
+  'timers.get': { input: { employee_id: number }; answer: Timer | { timer: null } };
+  'timesheets.get': { input: TimesheetsGetInput; answer: Timesheet };
+  'statistics.company': { input: { company_id: number }; answer: StatisticsCompanyAnswer };
+  'statistics.performance': { input: { company_id: number }; answer: { employees: EmployeePerformance[] } };
+  'comments.listByTask': { input: { task_id: number }; answer: { comments: Comment[] } };
+  'comments.create': { input: CommentsCreateInput; answer: Comment };
+  'comments.edit': { input: CommentsEditInput; answer: Comment };
+  'comments.delete': { input: { comment_id: number }; answer: { success: true } };
+  'comments.like': { input: { employee_id: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
+  'comments.unlike': { input: { employee_id: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
+  'notifications.list': { input: NotificationsListInput; answer: Page<Notification> };
+  'notifications.countUnread': { input: { user_id: number }; answer: { unread: number } };
+  'notifications.read': { input: { notification_id: number }; answer: Notification };
+  'notifications.readAll': { input: { user_id: number }; answer: { updated: number } };
+  'notifications.update': { input: NotificationsUpdateInput; answer: Notification };
+  'notifications.delete': { input: { notification_ids: number[] }; answer: { deleted: number } };
+  'notifications.clear': { input: { user_id: number }; answer: { deleted: number } };
+  'notifications.getPreferences': { input: { employee_id: number }; answer: NotificationPreferences };
+  'notifications.setPreferences': { input: NotificationPreferencesChange; answer: NotificationPreferences };
+}
+
+/** What each stream of events takes and brings, by its name. */
+export interface StreamTypes {
+  'comments.onTask': { input: CommentsOnTaskInput; event: CommentsOnTaskEvent };
+  'notifications.onMine': { input: NotificationsOnMineInput | undefined; event: NotificationsOnMineEvent };
+}

@@ -1,0 +1,50 @@
+import type { Download } from './call-types.ts';
+import { orFault } from './exchange.ts';
+import { unlessAborted } from './waiting.ts';
+
+/** The URL of a file: `{name}` in the template is a part of the path, the rest of the input is its query. */
+export function downloadUrl(template: string, input: Record<string, unknown>): string {
+  const left = new Map(Object.entries(input));
+  const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(left.get(name));
+    left.delete(name);
+    return encodeURIComponent(value);
+  });
+  const query = [...left].filter(([, value]) => value !== undefined && value !== null);
+  return url + query.map(([name, value]) => `&${name}=${encodeURIComponent(String(value))}`).join('');
+}
+
+/** A response as a file that is taken while it comes. */
+export function toDownload(
+  operation: string,
+  response: Response,
+  signal: AbortSignal = new AbortController().signal,
+): Download {
+  const { headers, body } = response;
+
+  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+    const reader = body!.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await orFault(operation, signal, unlessAborted(reader.read(), signal));
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // Where it is left early, nothing more is sent.
+      await reader.cancel().catch(() => {});
+    }
+  }
+
+  return {
+    filename: /filename="([^"]+)"/.exec(headers.get('content-disposition') ?? '')?.[1] ?? operation,
+    mediaType: (headers.get('content-type') ?? '').split(';')[0]!.trim(),
+    [Symbol.asyncIterator]: pieces,
+    async text() {
+      const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+      let text = '';
+      for await (const piece of pieces()) text += decoder.decode(piece, { stream: true });
+      return text + decoder.decode();
+    },
+  };
+}

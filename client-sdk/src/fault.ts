@@ -1,0 +1,61 @@
+import type { FaultStatuses } from './contract.ts';
+
+/** What only the client itself can say: no answer came, none came in time, or what came is no answer of the service. */
+export type ClientFaultCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER';
+
+/** Why a call failed, in a word for programs: every code that the service declares, and the client's own. */
+export type FaultCode = keyof FaultStatuses | ClientFaultCode;
+
+/** One thing that is wrong with an input: where, what, and a word for programs. */
+export interface Issue {
+  path: (string | number)[];
+  message: string;
+  code: string;
+}
+
+export interface FaultDetails {
+  /** The HTTP status; 0 where no answer came. */
+  status: number;
+  /** The operation that was called, such as `tasks.create`. */
+  operation: string;
+  issues?: Issue[] | undefined;
+  requestId?: string | undefined;
+  retryAfterMs?: number | undefined;
+  cause?: unknown;
+}
+
+/** What a failed call throws. Its message is a sentence for a person; {@link isFault} tells by its code what to do. */
+export class Fault<Code extends FaultCode = FaultCode> extends Error {
+  readonly code: Code;
+  /** The HTTP status; 0 where no answer came. */
+  readonly status: number;
+  /** The operation that was called, such as `tasks.create`. */
+  readonly operation: string;
+  /** What is wrong with the input, field by field; empty where the input is not to blame. */
+  readonly issues: readonly Issue[];
+  /** Names the request in the log of the service: quote it when you report a problem. */
+  readonly requestId: string | undefined;
+  /** How long to wait before another try, where the service says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: Code, message: string, details: FaultDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'Fault';
+    this.code = code;
+    this.status = details.status;
+    this.operation = details.operation;
+    this.issues = details.issues ?? [];
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/**
+ * Whether something that was thrown is a fault, or one of those that are named.
+ *
+ * @example
+ * if (isFault(error, 'DUPLICATE_TASK_LOG')) return 'That time is logged already.';
+ */
+export function isFault<Code extends FaultCode = FaultCode>(error: unknown, ...codes: Code[]): error is Fault<Code> {
+  return error instanceof Fault && (codes.length === 0 || codes.includes(error.code as Code));
+}

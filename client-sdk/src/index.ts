@@ -1,0 +1,24 @@
+/**
+ * A client of the Work Management Service, for browsers and Node.
+ *
+ * {@link createClient} makes one; its operations, their inputs and answers are those of the service.
+ *
+ * @packageDocumentation
+ */
+export type {
+  CallOptions,
+  Download,
+  EventStream,
+  Page,
+  Paged,
+  StreamOptions,
+  StreamStatus,
+  WriteOptions,
+} from './call-types.ts';
+export { createClient, isCompanyChoice, type Client, type ClientOptions } from './client.ts';
+export type * from './contract.ts';
+export { Fault, isFault, type ClientFaultCode, type FaultCode, type FaultDetails, type Issue } from './fault.ts';
+export { keepSessionIn, type KeyValueStorage } from './keep-session.ts';
+export type { Answer, EventOf, Input } from './operation-types.ts';
+export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './session.ts';
+export type { EventsWay } from './stream.ts';

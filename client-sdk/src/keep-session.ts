@@ -1,0 +1,48 @@
+import type { ClientSession, SessionChange, SessionOptions } from './session.ts';
+
+/** The part of `localStorage` and `sessionStorage` that is needed. */
+export interface KeyValueStorage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+/**
+ * Keeps the session in a browser's storage, where all tabs share it: what one tab renews the others use, and where two
+ * renew it at the same moment, the service answers both the same successor (for 10 seconds).
+ *
+ * @example
+ * const client = createClient({ baseUrl, ...keepSessionIn(localStorage) });
+ */
+export function keepSessionIn(
+  storage: KeyValueStorage,
+  key = 'work-management-session',
+): Required<Pick<SessionOptions, 'loadSession' | 'onSession'>> {
+  let ownId: string | undefined;
+
+  function load(): ClientSession | null {
+    try {
+      return JSON.parse(storage.getItem(key) ?? 'null') as ClientSession | null;
+    } catch {
+      // Somebody else's, or half a session: as good as none.
+      return null;
+    }
+  }
+
+  return {
+    loadSession() {
+      const kept = load();
+      ownId ??= kept?.id;
+      return kept;
+    },
+    onSession(session: ClientSession | null, change: SessionChange) {
+      const kept = load();
+      // Another tab has signed in as somebody else, or has renewed the session already: theirs stays.
+      const isTheirs = kept !== null && (kept.id !== ownId || kept.rotation > (session?.rotation ?? Infinity));
+      if (isTheirs && change !== 'signed in') return;
+      ownId = session?.id;
+      if (session) storage.setItem(key, JSON.stringify(session));
+      else storage.removeItem(key);
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** 128 random bits as text. Unlike `crypto.randomUUID` it is there on pages without HTTPS as well. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

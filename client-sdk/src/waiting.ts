@@ -1,0 +1,69 @@
+/* Time and signals: how long something may take, and when to try again. */
+
+/** A signal that follows another one and is aborted with `reason` after a time; it must be released. */
+export function limit(
+  signal: AbortSignal | undefined,
+  ms: number,
+  reason: () => unknown,
+): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted === true) follow();
+  signal?.addEventListener('abort', follow, { once: true });
+  const timer = setTimeout(() => controller.abort(reason()), ms);
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', follow);
+    },
+  };
+}
+
+/** What the promise says, unless the signal is aborted first. */
+export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop!);
+  }
+}
+
+/** Waits; a browser that comes back online waits no longer. Rejects when the signal is aborted. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const { addEventListener: on, removeEventListener: off } = globalThis as Partial<EventTarget>;
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      off?.call(globalThis, 'online', wake);
+    };
+    const wake = (): void => {
+      end();
+      resolve();
+    };
+    const stop = (): void => {
+      end();
+      reject(signal!.reason as Error);
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+    on?.call(globalThis, 'online', wake);
+  });
+}
+
+const firstWaitMs = 300;
+const longestWaitMs = 10_000;
+
+/** How long to wait after so many failures in a row: twice as long each time, and never all callers at once. */
+export function backoffMs(failures: number): number {
+  const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
+  return wait / 2 + (Math.random() * wait) / 2;
+}
