@@ -188,6 +188,29 @@ describe('a timer', () => {
   });
 });
 
+describe('a timer of somebody who leaves', () => {
+  test.each(['deactivated', 'deleted'])(
+    'stops at the moment at which they are %s, and its time is logged',
+    async (how) => {
+      const [grace, linus] = [await service.addEmployee(admin), await service.addEmployee(admin)];
+      const { projectId, taskId } = await startWork(admin);
+      await start(grace, taskId, 'Cutting gears');
+      await start(linus, taskId);
+      clock.advance({ hours: 2 });
+      const path = `/api/employees/${grace.employeeId}/`;
+      const left = await (how === 'deleted' ? admin.delete(path) : admin.patch(path, { is_active: false }));
+      expect(left.status).toBe(200);
+      clock.advance({ hours: 1 });
+      await service.drain();
+      expect((await logsOf(taskId)).taskLogs).toMatchObject([
+        { userId: grace.employeeId, durationSeconds: 7200, description: 'Cutting gears', manualAdd: false },
+      ]);
+      expect(await loggedHours(projectId)).toBe(2);
+      expect((await timerOf(linus)).body).toMatchObject({ taskId });
+    },
+  );
+});
+
 describe('a timer left running', () => {
   test('is closed at 24 hours without anybody stopping it, says so, and tells its owner once', async () => {
     const grace = await service.addEmployee(admin);

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
-import { endAccess } from '../auth/accounts.ts';
 import { LAST_ADMIN } from './faults.ts';
 import { lockEmployee } from './queries.ts';
-import { lockAdmins, requireAnotherAdmin } from './standing.ts';
+import { endEngagement, lockAdmins, requireAnotherAdmin } from './standing.ts';
 
 export const removeEmployee = admin
   .meta(
@@ -13,7 +12,7 @@ export const removeEmployee = admin
       section: 'Additions',
       summary: 'Delete an employee',
       description:
-        'Marks the employee as deleted and inactive and ends their sessions and API keys at once. Nothing of their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last active admin cannot be deleted.',
+        'Marks the employee as deleted and inactive and ends their sessions and API keys at once; a running timer stops at that moment and its time is logged. Nothing of their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last active admin cannot be deleted.',
       faults: [LAST_ADMIN],
       example: { _id: 42 },
     }),
@@ -36,6 +35,7 @@ export const removeEmployee = admin
       .where('company_id', '=', companyId)
       .where('employee_id', '=', employeeId)
       .execute();
-    await endAccess(db, { companyId, employeeId }, 'employee deleted', now);
+    await endEngagement(db, { companyId, employeeId }, 'employee deleted', now);
+    ctx.afterCommit(services.wakeDeliveries);
     return { success: true } as const;
   });

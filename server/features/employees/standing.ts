@@ -1,4 +1,7 @@
 import type { Db } from '../../../db/open.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { endAccess } from '../auth/accounts.ts';
+import { timerOfLeaver } from '../timers/reactions.ts';
 import { EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
 import type { LockedEmployee } from './queries.ts';
 
@@ -31,6 +34,19 @@ export async function requireAnotherAdmin(db: Db, leaving: LockedEmployee): Prom
     .limit(1)
     .executeTakeFirst();
   if (!other) throw LAST_ADMIN();
+}
+
+/** Ends what somebody who was deactivated or deleted still has running: sessions, API keys, a timer. */
+export async function endEngagement(
+  db: Db,
+  employee: { companyId: number; employeeId: number },
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await endAccess(db, employee, reason, now);
+  const leftAt = now.toISOString();
+  const dedupeKey = `${employee.companyId} ${employee.employeeId} ${leftAt}`;
+  await deliver(db, timerOfLeaver, { dedupeKey, payload: { ...employee, leftAt }, now });
 }
 
 /**

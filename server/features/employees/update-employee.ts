@@ -4,12 +4,11 @@ import { ADMIN_REQUIRED, FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { email, id } from '../../kernel/wire.ts';
-import { endAccess } from '../auth/accounts.ts';
 import { changeEmail } from './change-email.ts';
 import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
 import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
 import { Employee, fields } from './schemas.ts';
-import { lockAdmins, requireAnotherAdmin } from './standing.ts';
+import { endEngagement, lockAdmins, requireAnotherAdmin } from './standing.ts';
 
 /** What only an admin may set, on themself too. */
 const adminFields = {
@@ -42,7 +41,7 @@ export const updateEmployee = member
 
 - **Profile** (\`first_name\`, \`last_name\`, \`name\`, \`phone\`, \`date_of_birth\`, \`date_of_joining\`, \`gender\`, \`country_code\`): the employee themself or an admin. A \`name\` that is set by itself stays until \`null\` brings "first last" back.
 - **Standing** (\`email\`, \`designation\`, \`salary\`, \`isAdmin\`, \`isTeamLeader\`, \`is_active\`): admins only, on themselves too.
-- \`is_active: false\` ends every session and API key of the employee. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
+- \`is_active: false\` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
 - \`email\`: the employee signs in with the new address from then on, and their sessions end. Where their account is used in this company only and the new address has none, the account takes the address and keeps its password; otherwise the employee moves to the account of the new address, which is made where there is none.`,
       faults: [FORBIDDEN, ADMIN_REQUIRED, EMPLOYEE_EXISTS, EMPLOYEE_DELETED, LAST_ADMIN],
       example: { _id: 42, phone: '+44 20 7946 0958', designation: 'Lead engineer', isTeamLeader: true },
@@ -65,7 +64,10 @@ export const updateEmployee = member
 
     const isNewAddress = patch.email !== undefined && patch.email !== row.email;
     const accountId = isNewAddress ? await changeEmail(db, row, patch.email!, now) : row.account_id;
-    if (patch.is_active === false) await endAccess(db, { companyId, employeeId }, 'deactivated', now);
+    if (patch.is_active === false) {
+      await endEngagement(db, { companyId, employeeId }, 'deactivated', now);
+      ctx.afterCommit(services.wakeDeliveries);
+    }
     if (Object.values(patch).some((value) => value !== undefined)) {
       await db
         .updateTable('employees')

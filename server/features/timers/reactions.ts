@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { reaction, type AnyReaction } from '../../kernel/reaction.ts';
 import { id } from '../../kernel/wire.ts';
 import { notify } from '../notifications/notify.ts';
-import { closeOverdueTimer } from './close-timer.ts';
+import { closeOverdueTimer, closeTimer } from './close-timer.ts';
+import { takeTimer } from './queries.ts';
 
 /**
  * Due when a timer has run 24 hours: closes it where it still runs, and tells its owner. Written when the timer
@@ -42,5 +43,26 @@ export const timerOverdue = reaction({
   },
 });
 
+/** Written when an employee is deactivated or deleted: their timer stops at that moment, and its time is logged. */
+export const timerOfLeaver = reaction({
+  name: 'timer-of-leaver',
+  payload: z.object({ companyId: id, employeeId: id, leftAt: z.iso.datetime() }),
+  async run({ database, wakeDeliveries }, { companyId, employeeId, leftAt }) {
+    const left = new Date(leftAt);
+    const transaction = database.begin();
+    const { db } = transaction;
+    try {
+      // Whoever is back by now may have started another one since.
+      const timer = await takeTimer(db, { companyId, employeeId, startedBy: left });
+      if (timer) await closeTimer(db, timer, left);
+      await transaction.commit();
+      wakeDeliveries();
+    } catch (error) {
+      await transaction.rollback();
+      throw error;
+    }
+  },
+});
+
 /** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [timerOverdue];
+export const reactions: AnyReaction[] = [timerOverdue, timerOfLeaver];
