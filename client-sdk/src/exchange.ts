@@ -48,11 +48,15 @@ export async function orFault<Value>(operation: string, signal: AbortSignal, pro
     return await promise;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new Fault('NETWORK_ERROR', 'The service could not be reached: check the connection and try again.', {
-      status: 0,
-      operation,
-      cause,
-    });
+    throw new Fault(
+      'NETWORK_ERROR',
+      'The service could not be reached: check the connection and the baseUrl, and try again.',
+      {
+        status: 0,
+        operation,
+        cause,
+      },
+    );
   }
 }
 
@@ -95,7 +99,8 @@ function waitOf(seconds: number | string | null | undefined): number | undefined
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-function parse(text: string): unknown {
+/** JSON, or undefined where it is none. */
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

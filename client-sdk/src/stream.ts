@@ -26,7 +26,7 @@ export function createStreams(parts: { baseUrl: string; way: EventsWay; caller: 
   /** Set where WebSockets seem not to get through; the next try after a cut is made with one again. */
   let isBlocked = way === 'sse' || !('WebSocket' in globalThis);
 
-  const present = (): Way => ((way === 'websocket' || !isBlocked) && way !== 'sse' ? socket : answers);
+  const present = (): Way => (isBlocked && way !== 'websocket' ? answers : socket);
 
   /** After a failure: whether the other way may get through where this one did not. */
   function turn(failed: Way): void {

@@ -35,28 +35,28 @@ export async function unlessAborted<Value>(promise: Promise<Value>, signal: Abor
   }
 }
 
+/** Calls back when a browser comes online or goes offline; elsewhere nobody says so. */
+export function onNetwork(event: 'online' | 'offline', callback: () => void): () => void {
+  const { addEventListener, removeEventListener } = globalThis as Partial<EventTarget>;
+  addEventListener?.call(globalThis, event, callback);
+  return () => removeEventListener?.call(globalThis, event, callback);
+}
+
 /** Waits; a browser that comes back online waits no longer. Rejects when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
+  let end = (): void => {};
   await new Promise<void>((resolve, reject) => {
-    const { addEventListener: on, removeEventListener: off } = globalThis as Partial<EventTarget>;
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
-      off?.call(globalThis, 'online', wake);
-    };
-    const wake = (): void => {
-      end();
-      resolve();
-    };
-    const stop = (): void => {
-      end();
-      reject(signal!.reason as Error);
-    };
-    const timer = setTimeout(wake, ms);
+    const stop = (): void => reject(signal!.reason as Error);
+    const timer = setTimeout(resolve, ms);
+    const off = onNetwork('online', resolve);
     signal?.addEventListener('abort', stop, { once: true });
-    on?.call(globalThis, 'online', wake);
-  });
+    end = () => {
+      clearTimeout(timer);
+      off();
+      signal?.removeEventListener('abort', stop);
+    };
+  }).finally(() => end());
 }
 
 const firstWaitMs = 300;

@@ -1,8 +1,8 @@
 import type { Caller } from './caller.ts';
-import { faultOf } from './exchange.ts';
+import { faultOf, parse } from './exchange.ts';
 import { Fault } from './fault.ts';
 import { createQueue, type Queue } from './queue.ts';
-import { unlessAborted } from './waiting.ts';
+import { onNetwork, unlessAborted } from './waiting.ts';
 import type { Incoming, Way } from './way.ts';
 
 /** How long connecting, and the first word on a connection, may take. */
@@ -49,10 +49,13 @@ export function createWebSocketWay(url: string, caller: Caller): Way & { hasWork
     let lastId = 0;
     let linger: ReturnType<typeof setTimeout> | undefined;
     let silence = setTimeout(() => giveUp(cut()), patienceMs);
+    // A browser keeps sockets that lead nowhere for a long time.
+    const off = onNetwork('offline', () => giveUp(cut()));
 
     function giveUp(failure: Fault): void {
       clearTimeout(silence);
       clearTimeout(linger);
+      off();
       onGone();
       for (const { queue } of subscribers.values()) queue.end(failure);
       subscribers.clear();
@@ -82,7 +85,7 @@ export function createWebSocketWay(url: string, caller: Caller): Way & { hasWork
       clearTimeout(silence);
       silence = setTimeout(() => giveUp(cut()), silenceMs);
       if (data === 'PING') socket.send('PONG');
-      else if (data !== 'PONG') take(JSON.parse(String(data)) as Parameters<typeof take>[0]);
+      else take(parse(String(data)) ?? {});
     });
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener('open', () => resolve());
