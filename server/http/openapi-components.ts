@@ -1,6 +1,8 @@
 import type { oas31 } from 'zod-openapi';
 import { declaredFaults, type Fault, type Issue } from '../kernel/fault.ts';
+import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND, SERVICE_UNAVAILABLE } from '../kernel/faults.ts';
 import type { OperationMeta } from '../kernel/operation.ts';
+import { headerComponents, refusalHeadersOf } from './openapi-headers.ts';
 import { problemOf } from './problem.ts';
 
 /* The parts of the OpenAPI document that operations share: the problem document, tokens and headers. */
@@ -17,6 +19,7 @@ const problem: oas31.SchemaObject = {
   type: 'object',
   description: 'Why a request was refused (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+  additionalProperties: false,
   properties: {
     type: { type: 'string', format: 'uri-reference', description: 'The page that explains the code' },
     title: { type: 'string', description: 'What the code means; always the same for one code' },
@@ -30,6 +33,7 @@ const problem: oas31.SchemaObject = {
       items: {
         type: 'object',
         required: ['path', 'message', 'code'],
+        additionalProperties: false,
         properties: {
           path: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Where in the input' },
           message: { type: 'string' },
@@ -38,26 +42,6 @@ const problem: oas31.SchemaObject = {
       },
     },
   },
-};
-
-const headers: Record<string, oas31.HeaderObject> = {
-  'X-Request-Id': {
-    description: 'Names this request; taken over from the request where it sends one',
-    schema: { type: 'string' },
-  },
-  'RateLimit-Limit': { description: 'Requests a minute for this operation', schema: { type: 'integer' } },
-  'RateLimit-Remaining': { description: 'How many of them are left', schema: { type: 'integer' } },
-  'RateLimit-Reset': { description: 'Seconds until all of them are back', schema: { type: 'integer' } },
-  'Retry-After': { description: 'Seconds to wait before the next try', schema: { type: 'integer' } },
-  'X-Access-Token': {
-    description: 'A fresh access token, where the one that was sent had expired and the refresh token was good',
-    schema: { type: 'string' },
-  },
-  'Idempotency-Replayed': {
-    description: '`true` where this is the kept answer of an earlier request with the same Idempotency-Key',
-    schema: { type: 'string', const: 'true' },
-  },
-  'WWW-Authenticate': { description: 'Always `Bearer`', schema: { type: 'string' } },
 };
 
 const securitySchemes: Record<string, oas31.SecuritySchemeObject> = {
@@ -87,18 +71,12 @@ export function securityOf({ access = 'open' }: OperationMeta): oas31.SecurityRe
   return access === 'signedIn' ? [pair] : [pair, { ApiKey: [] }];
 }
 
-/** The answer for one status: which codes it can carry and what each looks like. */
-export function responseOf(faults: Fault[]): oas31.ResponseObject {
+/** The answer for one status: which codes it can carry and what each looks like; without an operation, that of any path. */
+export function responseOf(faults: Fault[], meta?: OperationMeta): oas31.ResponseObject {
   const { status } = faults[0]!;
-  const names = [
-    'X-Request-Id',
-    ...(status === 401 ? ['WWW-Authenticate'] : []),
-    ...(status === 429 ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []),
-    ...(status === 429 || status === 503 ? ['Retry-After'] : []),
-  ];
   return {
     description: faults.map(({ code, sentence }) => `* \`${code}\`: ${sentence}`).join('\n'),
-    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: refusalHeadersOf(status, meta),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
@@ -107,6 +85,9 @@ export function responseOf(faults: Fault[]): oas31.ResponseObject {
     },
   };
 }
+
+/** What any path may answer before an operation is reached: no operation lists these, so they stand here by status. */
+const beforeRouting = [MALFORMED_REQUEST, NOT_FOUND, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE];
 
 export function components(schemas: oas31.SchemasObject): oas31.ComponentsObject {
   return {
@@ -121,7 +102,8 @@ export function components(schemas: oas31.SchemasObject): oas31.ComponentsObject
         schema: { type: 'string', minLength: 1 },
       },
     },
-    headers,
+    headers: headerComponents(),
+    responses: Object.fromEntries(beforeRouting.map((fault) => [fault.status, responseOf([fault])])),
     examples: Object.fromEntries(
       declaredFaults().map((fault) => [fault.code, { summary: fault.sentence, value: exampleProblemOf(fault) }]),
     ),

@@ -5,6 +5,7 @@ import { faultsOf } from '../kernel/declared.ts';
 import type { Fault } from '../kernel/fault.ts';
 import { about, tags } from './openapi-about.ts';
 import { components, responseOf, securityOf } from './openapi-components.ts';
+import { successHeadersOf } from './openapi-headers.ts';
 import { operationsOf, type Operation } from './operations.ts';
 
 /**
@@ -83,18 +84,9 @@ function finish(operation: Operation, generated: oas31.OperationObject): oas31.O
       200: {
         ...answerOf(operation, generated.responses!['200'] as oas31.ResponseObject),
         description: 'Done',
-        headers: Object.fromEntries(
-          [
-            'X-Request-Id',
-            'RateLimit-Limit',
-            'RateLimit-Remaining',
-            'RateLimit-Reset',
-            ...(meta.access === 'open' ? [] : ['X-Access-Token']),
-            ...(isWrite ? ['Idempotency-Replayed'] : []),
-          ].map((header) => [header, { $ref: `#/components/headers/${header}` }]),
-        ),
+        headers: successHeadersOf(operation),
       },
-      ...Object.fromEntries([...byStatus].map(([status, faults]) => [status, responseOf(faults)])),
+      ...Object.fromEntries([...byStatus].map(([status, faults]) => [status, responseOf(faults, meta)])),
     },
   };
 }

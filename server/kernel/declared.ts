@@ -14,6 +14,8 @@ export function faultsOf(meta: OperationMeta): Fault[] {
   if (access === 'signedIn') add(common.SESSION_REQUIRED);
   if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED, common.SCOPE_REQUIRED);
   if (access === 'admin') add(common.ADMIN_REQUIRED);
+  // What is no HTTP is refused under whichever path it names.
+  if (openapi) add(common.MALFORMED_REQUEST);
   if (openapi?.path.includes('{')) add(common.NOT_FOUND);
   if (events) add(common.TOO_MANY_CONNECTIONS, common.TOO_MANY_SUBSCRIPTIONS);
   if (openapi && openapi.method !== 'GET') {
