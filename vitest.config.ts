@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/template.ts'],
+    globalSetup: ['test/support/template.ts', 'test/support/responses-total.ts'],
     pool: 'forks',
     // Each file has a database of its own; more files at once than cores only make each other late.
     maxWorkers: 2,

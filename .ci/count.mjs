@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs';
 /*
  * Reads what vitest wrote of several runs of the same suite and prints the sum, alone on the last line. Fails where a
  * test failed, a run is missing or empty, or a test ran in none of the runs: what is skipped everywhere proves nothing.
+ * Beside NAME.json stands NAME.responses.json: how many answers that run held against /openapi.json. None is a failure too.
  */
 
 /** @type {Map<string, string[]>} test to its outcomes */
 const outcomes = new Map();
 const problems = [];
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const responses = { checked: 0, undeclared: 0 };
 
 for (const file of process.argv.slice(2)) {
   let report;
@@ -19,6 +21,11 @@ for (const file of process.argv.slice(2)) {
     counts.failed += 1;
     continue;
   }
+  const { checked, undeclared } = readResponses(file.replace(/\.json$/, '.responses.json'));
+  if (checked === 0) problems.push(`no answer was held against /openapi.json in ${file}`);
+  if (undeclared > 0) problems.push(`${undeclared} answers in ${file} are not in /openapi.json`);
+  responses.checked += checked;
+  responses.undeclared += undeclared;
   if (report.numPassedTests === 0) problems.push(`no test passed in ${file}`);
   for (const { name, status, assertionResults } of report.testResults) {
     if (status === 'failed' && !assertionResults.some((one) => one.status === 'failed')) {
@@ -37,8 +44,18 @@ for (const file of process.argv.slice(2)) {
 for (const [test, ofRuns] of outcomes)
   if (!ofRuns.some((outcome) => outcome === 'passed' || outcome === 'failed')) problems.push(`ran nowhere: ${test}`);
 
+/** @param {string} file */
+function readResponses(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return { checked: 0, undeclared: 0 };
+  }
+}
+
 for (const problem of problems) console.log(problem);
 if (problems.length > 0) process.exitCode = 1;
+console.log(`${responses.checked} answers held against /openapi.json, ${responses.undeclared} undeclared`);
 console.log(
   `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`,
 );

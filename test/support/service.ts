@@ -9,12 +9,15 @@ import { createLogger } from '../../server/log.ts';
 import { createCaller, type Actor, type Caller, type TokenPair } from './actor.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { openClone } from './database.ts';
+import { countResponse } from './held-responses.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
+import { watchResponses } from './watch-responses.ts';
 
 /** The password of every employee that a test makes. */
 export const password = 'correct horse battery staple';
 const passwordHash = createPasswords().hash(password);
 const keys = generateKeys();
+watchResponses(countResponse);
 
 export type Service = {
   app: App;

@@ -1,0 +1,36 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createDocument } from '../../server/http/openapi.ts';
+import { appRouter } from '../../server/router.ts';
+import { createDocumentCheck } from './document-check.ts';
+
+/**
+ * Holds every answer of every server that this process makes from now on against the document, whoever asked and however:
+ * `onChecked` is told what is wrong with each that the document is about.
+ */
+export function watchResponses(onChecked: (problems: string[]) => void): void {
+  const check = createDocumentCheck(createDocument(appRouter, 'https://api.example.test'));
+  subscribe('fastify.initialization', (message) => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    const bodies = new WeakMap<FastifyRequest, unknown>();
+    fastify.addHook('onSend', (request, _reply, payload, done) => {
+      bodies.set(request, payload);
+      done(null, payload);
+    });
+    fastify.addHook('onResponse', (request, reply, done) => {
+      const body = bodies.get(request);
+      const problems = check({
+        method: request.method,
+        url: request.url,
+        operationId: request.routeOptions.config.operation,
+        status: reply.statusCode,
+        headers: Object.fromEntries(
+          Object.entries(reply.getHeaders()).map(([name, value]) => [name, [value].flat().join(', ')]),
+        ),
+        body: typeof body === 'string' ? body : undefined,
+      });
+      if (problems) onChecked(problems);
+      done();
+    });
+  });
+}
