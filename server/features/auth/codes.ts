@@ -1,8 +1,9 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import type { Services } from '../../kernel/context.ts';
-import { reaction } from '../../kernel/reaction.ts';
+import type { Context, MutationScope, Services } from '../../kernel/context.ts';
+import { deliver, reaction } from '../../kernel/reaction.ts';
+import type { done } from '../../kernel/wire.ts';
 import { write, type Letter } from '../../mail/letter.ts';
 import { findAccount } from './accounts.ts';
 import { INVALID_OTP } from './faults.ts';
@@ -55,6 +56,17 @@ export const sendCode = reaction({
     await mailer.send(write(email, { ...letters[purpose], code, footnote }), { idempotencyKey: dedupeKey });
   },
 });
+
+/** Has a code sent, unless the address got its fill already. Whether anybody has that address is looked up when it is sent. */
+export async function orderCode(
+  { services, db, afterCommit }: Context & MutationScope,
+  payload: { email: string; purpose: CodePurpose },
+): Promise<z.output<typeof done>> {
+  await services.limits.codeSends.take(payload.email);
+  await deliver(db, sendCode, { dedupeKey: randomUUID(), payload, now: services.clock.now() });
+  afterCommit(services.wakeDeliveries);
+  return { success: true };
+}
 
 const digestPurpose = (purpose: CodePurpose, email: string): string => `code ${purpose} ${email}`;
 

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { deliver } from '../../kernel/reaction.ts';
 import { done, email } from '../../kernel/wire.ts';
-import { sendCode } from '../auth/codes.ts';
+import { orderCode } from '../auth/codes.ts';
 
 export const requestCode = open
   .meta(
@@ -18,14 +16,4 @@ export const requestCode = open
   )
   .input(z.object({ email }))
   .output(done)
-  .mutation(async ({ ctx, input }) => {
-    const { limits, clock, wakeDeliveries } = ctx.services;
-    await limits.codeSends.take(input.email);
-    await deliver(ctx.db, sendCode, {
-      dedupeKey: randomUUID(),
-      payload: { email: input.email, purpose: 'registration' },
-      now: clock.now(),
-    });
-    ctx.afterCommit(wakeDeliveries);
-    return { success: true } as const;
-  });
+  .mutation(({ ctx, input }) => orderCode(ctx, { ...input, purpose: 'registration' }));
