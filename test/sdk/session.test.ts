@@ -1,0 +1,249 @@
+import { describe, expect, test, vi } from 'vitest';
+import { keepSessionIn, type ClientSession, type KeyValueStorage, type SessionChange } from 'work-management-client';
+import { password, startService } from '../support/service.ts';
+import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
+import { startWiretap } from './wiretap.ts';
+
+const service = await startService();
+const { url } = service;
+const admin = await service.registerCompany();
+const colleague = await service.addEmployee(admin);
+await service.signIn(admin.email);
+
+const credentials = { email: admin.email, password };
+const refresh = 'POST /trpc/auth.refresh';
+
+/** As if the access token had run out. */
+const worn = (session: ClientSession): ClientSession => ({ ...session, expiresAt: Date.now() });
+
+/** A session of its own for each test: one that is renewed elsewhere is no one else's. */
+async function begin(): Promise<ClientSession> {
+  const client = connect(url);
+  await client.auth.login(credentials);
+  return client.session!;
+}
+
+function memoryStorage(): KeyValueStorage & { kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+  };
+}
+
+describe('an access token that has run out', () => {
+  test('is renewed once, however many calls wait for it', async () => {
+    const line = await startWiretap(url);
+    const onSession = vi.fn<(session: ClientSession | null, change: SessionChange) => void>();
+    const session = worn(await begin());
+    const client = connect(line.url, { session, onSession });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => client.sessions.list()));
+    expect(answers.every(({ sessions }) => sessions.length > 0)).toBe(true);
+    expect(line.requests().filter((request) => request === refresh)).toHaveLength(1);
+    expect(client.session).toMatchObject({ id: session.id, rotation: 1, employee: { _id: admin.employeeId } });
+    expect(client.session!.refreshToken).not.toBe(session.refreshToken);
+    expect(client.session!.expiresAt).toBeGreaterThan(Date.now() + 10 * 60_000);
+    expect(onSession.mock.calls).toEqual([[client.session, 'refreshed']]);
+  });
+
+  test('is replaced by the one that comes with an answer, where only the service knew', async () => {
+    const line = await startWiretap(url);
+    const { accessToken, refreshToken } = await begin();
+    const kept: unknown[] = [];
+    const client = connect(line.url, {
+      session: { accessToken, refreshToken },
+      onSession: (session) => void kept.push(session),
+    });
+    service.clock.advance({ minutes: 16 });
+    await client.sessions.list();
+    expect(client.session).toMatchObject({ refreshToken, rotation: 0 });
+    expect(client.session!.accessToken).not.toBe(accessToken);
+    expect(kept).toEqual([client.session]);
+    await client.sessions.list();
+    expect(line.headers('authorization').at(-1)).toBe(`Bearer ${client.session!.accessToken}`);
+    expect(line.requests()).not.toContain(refresh);
+  });
+
+  test('is renewed by the same successor where the answer to the first try was lost, however late the next one comes', async () => {
+    const line = await startWiretap(url);
+    const client = connect(line.url, { session: worn(await begin()), retries: 0 });
+    line.loseAnswers(1);
+    expect(await codeOf(client.sessions.list())).toBe('NETWORK_ERROR');
+    // Beyond the time in which a race is forgiven.
+    service.clock.advance({ minutes: 1 });
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+    expect(client.session).toMatchObject({ rotation: 1 });
+    expect(new Set(line.headers('idempotency-key')).size).toBe(1);
+  });
+});
+
+describe('a session that the service has ended', () => {
+  test('is a fault with a name, is forgotten, and is told of once', async () => {
+    const session = await begin();
+    const changes: unknown[] = [];
+    const client = connect(url, { session, onSession: (...change) => void changes.push(change) });
+    await service.as({ access_token: session.accessToken, refresh_token: session.refreshToken }).post('/logout/');
+    const calls = await Promise.all(Array.from({ length: 5 }, () => faultOf(client.sessions.list())));
+    expect(calls.map(({ code, status }) => [code, status])).toEqual(Array(5).fill(['SESSION_ENDED', 401]));
+    expect(client.session).toBeNull();
+    expect(changes).toEqual([[null, 'ended']]);
+  });
+
+  test('is noticed by the refresh as well', async () => {
+    const session = worn(await begin());
+    const changes: unknown[] = [];
+    const client = connect(url, { session, onSession: (...change) => void changes.push(change) });
+    await service.as({ access_token: session.accessToken, refresh_token: session.refreshToken }).post('/logout/');
+    expect(await codeOf(client.sessions.list())).toBe('SESSION_ENDED');
+    expect(changes).toEqual([[null, 'ended']]);
+  });
+
+  test('does not end the one that has begun meanwhile', async () => {
+    const [old, next] = [await begin(), await begin()];
+    const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const changes: SessionChange[] = [];
+    const client = connect(url, {
+      session: old,
+      onSession: (_, change) => void changes.push(change),
+      async fetch(...request) {
+        const response = await fetch(...request);
+        answered.resolve();
+        await released.promise;
+        return response;
+      },
+    });
+    await service.as({ access_token: old.accessToken, refresh_token: old.refreshToken }).post('/logout/');
+    const call = codeOf(client.sessions.list());
+    await answered.promise;
+    await client.setSession(next);
+    released.resolve();
+    const late = await call;
+    expect(late).toBe('SESSION_ENDED');
+    expect(changes).toEqual(['signed in']);
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+  });
+});
+
+describe('tokens that are no good', () => {
+  test('are renewed and the call is made again, once', async () => {
+    const line = await startWiretap(url);
+    const session = await begin();
+    // Signed by nobody, but the refresh token is good.
+    const client = connect(line.url, {
+      session: { ...session, accessToken: `${session.accessToken.slice(0, -4)}AAAA` },
+    });
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+    expect(line.requests().map((request) => request.replace(/\?.*/, ''))).toEqual([
+      'GET /trpc/sessions.list',
+      refresh,
+      'GET /trpc/sessions.list',
+    ]);
+    expect(client.session).toMatchObject({ rotation: 1 });
+  });
+
+  test('both: the session is over', async () => {
+    const changes: unknown[] = [];
+    const session = { accessToken: 'a.b.c', refreshToken: 'd.e.f' };
+    const client = connect(url, { session, onSession: (...change) => void changes.push(change) });
+    expect(await codeOf(client.sessions.list())).toBe('INVALID_TOKEN');
+    expect(client.session).toBeNull();
+    expect(changes).toEqual([[null, 'ended']]);
+  });
+});
+
+describe('a kept session', () => {
+  test('is there at once where it is kept nearby, and is waited for where it is not', async () => {
+    const session = await begin();
+    expect(connect(url, { loadSession: () => session }).session).toEqual(session);
+    const client = connect(url, { loadSession: async () => session });
+    expect(client.session).toBeNull();
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+    expect(client.session).toEqual(session);
+    expect(await connect(url, { loadSession: async () => session }).loadSession()).toEqual(session);
+  });
+
+  test('that could not be loaded fails the call, and is asked for again by the next', async () => {
+    const session = await begin();
+    const loadSession = vi
+      .fn<() => Promise<ClientSession>>()
+      .mockRejectedValueOnce(new Error('the disk is away'))
+      .mockResolvedValue(session);
+    const client = connect(url, { loadSession });
+    await expect(client.sessions.list()).rejects.toThrow('the disk is away');
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+  });
+
+  test('that another tab has renewed is taken over, and not renewed again', async () => {
+    const storage = memoryStorage();
+    const first = connect(url, keepSessionIn(storage));
+    await first.auth.login(credentials);
+    const line = await startWiretap(url);
+    const second = connect(line.url, keepSessionIn(storage));
+    expect(second.session).toEqual(first.session);
+
+    await first.auth.refresh({ refresh_token: first.session!.refreshToken });
+    service.clock.advance({ minutes: 1 });
+    // The second tab believes that its token has run out, and must not use the dead one to renew it.
+    const stale = connect(line.url, { ...keepSessionIn(storage), session: worn(second.session!) });
+    expect((await stale.sessions.list()).sessions).not.toEqual([]);
+    expect(stale.session).toEqual(first.session);
+    expect(line.requests()).not.toContain(refresh);
+  });
+
+  test('that two tabs renew at the same moment goes on in both', async () => {
+    const session = worn(await begin());
+    const tabs = [connect(url, { session }), connect(url, { session }), connect(url, { session })];
+    await Promise.all(tabs.map((tab) => tab.sessions.list()));
+    expect(new Set(tabs.map((tab) => tab.session!.refreshToken)).size).toBe(1);
+    await Promise.all(tabs.map((tab) => tab.sessions.list()));
+  });
+
+  test('of somebody who has signed in meanwhile in another tab is left alone', async () => {
+    const storage = memoryStorage();
+    const first = connect(url, keepSessionIn(storage));
+    await first.auth.login(credentials);
+    const second = connect(url, keepSessionIn(storage));
+    await second.auth.login({ email: colleague.email, password });
+    await first.auth.refresh({ refresh_token: first.session!.refreshToken });
+    await first.auth.logout();
+    expect(keepSessionIn(storage).loadSession()).toEqual(second.session);
+    await second.auth.logout();
+    expect(storage.kept.size).toBe(0);
+  });
+
+  test('that cannot be read is none', async () => {
+    const storage = memoryStorage();
+    storage.setItem('mine', '{half');
+    const client = connect(url, keepSessionIn(storage, 'mine'));
+    expect(client.session).toBeNull();
+    await client.auth.login(credentials);
+    expect(JSON.parse(storage.kept.get('mine')!)).toEqual(client.session);
+  });
+});
+
+test('what is kept is kept in order, and before the call that caused it answers', async () => {
+  const kept: string[] = [];
+  const session = worn(await begin());
+  const client = connect(url, {
+    session,
+    async onSession(next, change) {
+      await new Promise((resolve) => setImmediate(resolve));
+      kept.push(`${change} ${next?.rotation ?? 'none'}`);
+    },
+  });
+  await client.sessions.list();
+  expect(kept).toEqual(['refreshed 1']);
+  await client.auth.logout();
+  expect(kept).toEqual(['refreshed 1', 'signed out none']);
+});
+
+test('a session from elsewhere is taken over, and forgotten without ending it', async () => {
+  const client = connect(url);
+  await client.setSession(sessionOf(colleague.pair));
+  expect((await client.sessions.list()).sessions).not.toEqual([]);
+  await client.setSession(null);
+  expect(await codeOf(client.sessions.list())).toBe('UNAUTHENTICATED');
+  expect((await colleague.get('/api/sessions/')).status).toBe(200);
+});
