@@ -4,12 +4,17 @@ import { DatabaseSync } from 'node:sqlite';
 
 /** Two processes on one embedded database lose data without a word, so the second one is refused. */
 export class FolderInUse extends Error {
+  readonly folder: string;
+  readonly holder: string;
+
   constructor(folder: string, holder: string) {
     super(
       `The data folder ${folder} is in use by ${holder}. ` +
         'Stop that process first, give this one another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.',
     );
     this.name = 'FolderInUse';
+    this.folder = folder;
+    this.holder = holder;
   }
 }
 
