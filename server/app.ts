@@ -16,6 +16,7 @@ import { registerTrpc } from './http/trpc.ts';
 import { createBackground } from './kernel/background.ts';
 import { createConnections } from './kernel/connections.ts';
 import type { Clock, Services, Settings } from './kernel/context.ts';
+import { createCredentials } from './kernel/credentials.ts';
 import type { IdentityProviders } from './kernel/identity-provider.ts';
 import type { Limits } from './kernel/limits.ts';
 import { createPasswords } from './kernel/passwords.ts';
@@ -74,6 +75,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     log: logger,
     settings,
     tokens,
+    credentials: createCredentials({ database, background }),
     passwords: createPasswords(),
     limits,
     identityProviders,

@@ -41,7 +41,7 @@ export async function start(config: Config, logger: Logger): Promise<Running> {
   let database: Database | undefined;
   try {
     const tokens = await loadTokens(config, dataFolder);
-    database = await openDatabase(config, dataFolder);
+    database = await openDatabase(config, dataFolder, logger);
     await migrate(database.db);
     return await startOn(database, { tokens, dataFolder, config, logger });
   } catch (error) {
@@ -50,9 +50,16 @@ export async function start(config: Config, logger: Logger): Promise<Running> {
   }
 }
 
-export async function openDatabase({ DATABASE_URL: url }: Config, dataFolder: string): Promise<Database> {
+export async function openDatabase(
+  { DATABASE_URL: url, DATABASE_READ_LANES: readLanes }: Config,
+  dataFolder: string,
+  logger?: Logger,
+): Promise<Database> {
   if (url === undefined) return openEmbedded({ folder: dataFolder });
-  const database = openServer(url);
+  const database = openServer(url, {
+    readLanes,
+    onWrite: (statement) => logger?.error({ statement }, 'a statement was sent as a read, but it writes'),
+  });
   await database.ping().catch((error: unknown) => {
     throw new CannotStart(
       `The database at ${nameOf(url)} does not answer (${reasonOf(error)}): ` +

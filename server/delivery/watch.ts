@@ -1,4 +1,4 @@
-import { listLiveCredentials } from '../kernel/authentication.ts';
+import { listLiveCredentials } from '../kernel/credentials.ts';
 import { NOT_FOUND } from '../kernel/faults.ts';
 import type { StreamName } from '../kernel/streams.ts';
 import type { Followed, TailServices } from './tail.ts';

@@ -1,6 +1,7 @@
 import type { Database, Db } from '../../db/open.ts';
 import type { Background } from './background.ts';
 import type { Connection, Connections } from './connections.ts';
+import type { Credentials } from './credentials.ts';
 import type { IdentityProviders } from './identity-provider.ts';
 import type { Limits } from './limits.ts';
 import type { Passwords } from './passwords.ts';
@@ -33,6 +34,7 @@ export type Services = {
   log: Log;
   settings: Settings;
   tokens: Tokens;
+  credentials: Credentials;
   passwords: Passwords;
   identityProviders: IdentityProviders;
   limits: Limits;

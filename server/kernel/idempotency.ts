@@ -51,7 +51,7 @@ export function beginIdempotentCall(
 
   return {
     async findAnswer() {
-      const kept = await find(database.db);
+      const kept = await find(database.reads);
       if (!kept) return undefined;
       if (kept.input_hash !== inputHash) throw IDEMPOTENCY_KEY_REUSED();
       return { answer: JSON.parse(unseal(kept.sealed_answer, sealingKey())) as unknown };

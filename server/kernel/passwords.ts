@@ -14,7 +14,7 @@ export type Passwords = {
    * Takes the same time where there is no hash: an unknown address must look like a wrong password.
    * `onTurn` runs when this attempt's turn has come; where it throws, nothing is hashed.
    */
-  matches(stored: string | null, password: string, onTurn?: () => Promise<unknown>): Promise<boolean>;
+  matches(stored: string | null, password: string, onTurn?: () => unknown): Promise<boolean>;
   isOutdated(stored: string): boolean;
 };
 

@@ -1,98 +1,62 @@
 import { authenticate } from './authentication.ts';
 import { nameOf } from './connections.ts';
-import type { Context, Member, MutationScope, SignedIn } from './context.ts';
+import type { Context, Member, SignedIn } from './context.ts';
 import { codesOf } from './declared.ts';
-import {
-  ADMIN_REQUIRED,
-  COMPANY_REQUIRED,
-  isRetryable,
-  SCOPE_REQUIRED,
-  SESSION_REQUIRED,
-  toFaultError,
-} from './faults.ts';
-import { beginIdempotentCall } from './idempotency.ts';
+import { ADMIN_REQUIRED, COMPANY_REQUIRED, SCOPE_REQUIRED, SESSION_REQUIRED, toFaultError } from './faults.ts';
 import { countRequest } from './limits.ts';
-import { streamsPublishedIn } from './publish.ts';
+import { runMutation } from './mutation.ts';
 import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
 /*
- * The words that say who may call an operation. Each is a chain of the same steps: faults are named, the caller is
- * found, the request is counted, and a mutation gets its one transaction, which opens with the body's first statement.
+ * The words that say who may call an operation. Each is one step in front of the body: the caller is found and
+ * admitted, the request is counted, a mutation gets its one transaction, which opens with the body's first statement,
+ * and whatever goes wrong gets its name.
  */
 
-/** A mutation that loses a deadlock is run again, as often as this. */
-const attemptsMax = 3;
+type Kind = 'query' | 'mutation' | 'subscription';
 
-const namesFaults = middleware(async ({ ctx, path, meta, next }) => {
-  const result = await next();
-  if (result.ok) return result;
-  const refusal = toFaultError(result.error);
-  if (!codesOf(meta ?? {}).has(refusal.fault.code)) ctx.services.onUndeclaredFault(path, refusal.fault.code);
-  return { ...result, error: refusal };
-});
+/** What an operation is given of its caller, or a refusal. */
+type Admit<Given extends object> = (ctx: Context, kind: Kind, operation: string) => Promise<Given>;
 
-const transacts = middleware(async ({ ctx, type, path, getRawInput, next }) => {
-  const { database, background } = ctx.services;
-  const nothingToCommit: MutationScope = {
-    db: database.db,
-    afterCommit: (task) => background.run(path, async () => task()),
-  };
-  if (type !== 'mutation') return next({ ctx: nothingToCommit });
-
-  const key = ctx.request.idempotencyKey;
-  const call =
-    key === undefined ? undefined : beginIdempotentCall(ctx, callerName(ctx), path, key, await getRawInput());
-  try {
-    const kept = await call?.findAnswer();
-    if (kept) {
-      ctx.request.setHeader('Idempotency-Replayed', 'true');
-      // What next() would have answered, with the kept answer for data.
-      return { ok: true, data: kept.answer, ctx: nothingToCommit } as unknown as Awaited<
-        ReturnType<typeof next<MutationScope>>
-      >;
+function admits<Given extends object>(admit: Admit<Given>) {
+  return middleware(async ({ ctx, type, path, meta, getRawInput, next }) => {
+    const { database, background, onUndeclaredFault } = ctx.services;
+    try {
+      const given = await admit(ctx, type, path);
+      const result =
+        type === 'mutation'
+          ? await runMutation({ ...ctx, ...given }, { operation: path, getRawInput }, (scope) =>
+              next({ ctx: { ...given, ...scope } }),
+            )
+          : await next({
+              ctx: {
+                ...given,
+                db: database.reads,
+                afterCommit: (task: () => void) => background.run(path, async () => task()),
+              },
+            });
+      // tRPC's next() answers a failure instead of throwing it.
+      if (!result.ok) throw result.error;
+      return result;
+    } catch (error) {
+      const refusal = toFaultError(error);
+      if (!codesOf(meta ?? {}).has(refusal.fault.code)) onUndeclaredFault(path, refusal.fault.code);
+      throw refusal;
     }
-    for (let attempt = 1; ; attempt += 1) {
-      const transaction = database.begin(call?.claim);
-      const tasks: (() => void)[] = [];
-      try {
-        // tRPC's next() answers a failure instead of throwing it.
-        const result = await next({
-          ctx: { db: transaction.db, afterCommit: (task) => void tasks.push(task) } satisfies MutationScope,
-        });
-        if (!result.ok) throw result.error;
-        await call?.keep(transaction.db, result.data);
-        await transaction.commit();
-        for (const task of tasks) task();
-        ctx.services.streams.wake(streamsPublishedIn(transaction.db));
-        return result;
-      } catch (error) {
-        await transaction
-          .rollback()
-          .catch((cause: unknown) => ctx.services.log.warn({ err: cause }, 'a rollback failed'));
-        if (attempt >= attemptsMax || !isRetryable(error)) throw error;
-      }
-    }
-  } finally {
-    call?.end();
-  }
-});
-
-/** Whose Idempotency-Keys these are: one caller's never meet another's. */
-function callerName({ caller, request }: Context & { caller?: SignedIn | Member }): string {
-  if (caller) return `account ${caller.accountId} ${'companyId' in caller ? caller.companyId : ''}`;
-  // An open operation may ask for a proof in the headers: whoever has another one, or none, is somebody else.
-  return `anonymous ${request.bearer ?? ''} ${request.refreshToken ?? ''}`;
+  });
 }
 
-const counts = middleware(async ({ ctx, path, next }) => {
-  const { caller } = ctx as Context & { caller?: SignedIn };
-  const who = caller ? nameOf(caller.credential) : `network ${ctx.request.network}`;
-  await countRequest(ctx.services.limits, ctx.request, path, who);
-  return next();
-});
+async function admitAnyone({ services, request }: Context, _kind: Kind, operation: string): Promise<object> {
+  await countRequest(services.limits, request, operation, `network ${request.network}`);
+  return {};
+}
 
-const signsIn = middleware(async ({ ctx, next }) => next({ ctx: { caller: await authenticate(ctx) } }));
+async function identify(ctx: Context, operation: string): Promise<SignedIn> {
+  const caller = await authenticate(ctx);
+  await countRequest(ctx.services.limits, ctx.request, operation, nameOf(caller.credential));
+  return caller;
+}
 
 /** Answers the session of a caller who must have one: keys do not manage sessions, keys and passwords. */
 export function sessionOf({ credential }: SignedIn | Member): number {
@@ -100,29 +64,28 @@ export function sessionOf({ credential }: SignedIn | Member): number {
   return credential.sessionId;
 }
 
-const needsSession = middleware(async ({ ctx, next }) => {
-  sessionOf((ctx as Context & { caller: SignedIn }).caller);
-  return next();
-});
+async function admitSignedIn(ctx: Context, _kind: Kind, operation: string): Promise<{ caller: SignedIn }> {
+  const caller = await identify(ctx, operation);
+  sessionOf(caller);
+  return { caller };
+}
 
-const belongs = middleware(async ({ ctx, type, next }) => {
-  const { caller } = ctx as Context & { caller: SignedIn };
-  const { credential } = caller;
-  const scope = type === 'mutation' ? 'write' : 'read';
+async function admitMember(ctx: Context, kind: Kind, operation: string): Promise<{ caller: Member }> {
+  const { membership, ...person } = await identify(ctx, operation);
+  const { credential } = person;
+  const scope = kind === 'mutation' ? 'write' : 'read';
   if (credential.kind === 'apiKey' && !credential.scopes.includes(scope)) {
     throw SCOPE_REQUIRED({ detail: `This operation needs an API key with the scope ${scope}.` });
   }
-  const { membership, ...person } = caller;
   if (!membership) throw COMPANY_REQUIRED();
-  const member: Member = { ...person, ...membership };
-  return next({ ctx: { caller: member } });
-});
+  return { caller: { ...person, ...membership } };
+}
 
-const administers = middleware(async ({ ctx, next }) => {
-  const { caller } = ctx as Context & { caller: Member };
-  if (!caller.isAdmin) throw ADMIN_REQUIRED();
-  return next();
-});
+async function admitAdmin(ctx: Context, kind: Kind, operation: string): Promise<{ caller: Member }> {
+  const admitted = await admitMember(ctx, kind, operation);
+  if (!admitted.caller.isAdmin) throw ADMIN_REQUIRED();
+  return admitted;
+}
 
 const listens = middleware(async ({ ctx, signal, next }) => {
   const { caller, request, services } = ctx as Context & { caller: Member };
@@ -131,23 +94,20 @@ const listens = middleware(async ({ ctx, signal, next }) => {
   connection.claim(caller.credential);
   const follow = <Event extends StreamEvent>(kind: StreamKind<Event>, subject: number, position: Position) =>
     services.streams.follow(kind, { subject, position, viewer: caller, connection, signal });
-  return next({ ctx: { follow, db: services.database.db } });
+  return next({ ctx: { follow } });
 });
 
-const base = procedure.use(namesFaults);
-const identified = base.use(signsIn).use(counts);
-
 /** Anyone, without a token. */
-export const open = base.meta({ access: 'open' }).use(counts).use(transacts);
+export const open = procedure.meta({ access: 'open' }).use(admits(admitAnyone));
 
 /** Anyone who has signed in to a session, with or without a company. */
-export const signedIn = identified.meta({ access: 'signedIn' }).use(needsSession).use(transacts);
+export const signedIn = procedure.meta({ access: 'signedIn' }).use(admits(admitSignedIn));
 
 /** An active employee; `ctx.caller` is who, and `ctx.caller.companyId` scopes every query. */
-export const member = identified.meta({ access: 'member' }).use(belongs).use(transacts);
+export const member = procedure.meta({ access: 'member' }).use(admits(admitMember));
 
 /** An admin of the company. */
-export const admin = identified.meta({ access: 'admin' }).use(belongs).use(administers).use(transacts);
+export const admin = procedure.meta({ access: 'admin' }).use(admits(admitAdmin));
 
 /** An active employee who listens: the body decides to what, and `ctx.follow` sends it for as long as it may. */
-export const stream = identified.meta({ access: 'member' }).use(belongs).use(listens);
+export const stream = member.use(listens);

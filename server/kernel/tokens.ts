@@ -24,9 +24,9 @@ export type Tokens = {
   issueAccess(session: { sessionId: number; accountId: number; now: Date }): Promise<string>;
   /** The same session, generation and `issuedAt` make the same token, byte for byte. */
   issueRefresh(session: { sessionId: number; accountId: number; generation: number; issuedAt: Date }): Promise<string>;
-  /** Refuses what is not genuine; whether it has expired is for the caller to see. */
-  verifyAccess(token: string): Promise<TokenClaims>;
-  verifyRefresh(token: string): Promise<RefreshClaims>;
+  /** Refuses what is not genuine; whether it has expired is for the caller to see. At once where it is known already. */
+  verifyAccess(token: string): Promise<TokenClaims> | TokenClaims;
+  verifyRefresh(token: string): Promise<RefreshClaims> | RefreshClaims;
   /** A keyed hash for secrets too short to be hashed plainly, such as six digits. */
   digest(purpose: string, secret: string): string;
   isDigest(stored: string, purpose: string, secret: string): boolean;
@@ -52,7 +52,7 @@ export async function createTokens(keys: string): Promise<Tokens> {
   const secrets = set.map((key) =>
     Buffer.from(hkdfSync('sha256', Buffer.from(key.d!, 'base64url'), '', 'wms digest', 32)),
   );
-  const verified = createClaimsCache();
+  const verified = { access: createClaimsCache(), refresh: createClaimsCache() };
 
   const sign = (kind: keyof typeof types, claims: Record<string, unknown>, accountId: number, issuedAt: Date) =>
     new SignJWT(claims)
@@ -65,8 +65,6 @@ export async function createTokens(keys: string): Promise<Tokens> {
       .sign(signing);
 
   async function verify(kind: keyof typeof types, token: string): Promise<RefreshClaims> {
-    const known = verified.get(kind, token);
-    if (known) return known;
     try {
       refuseOtherSpellings(token);
       const { payload } = await jwtVerify(token, (header) => verifying.get(header.kid ?? '') ?? refuse(), {
@@ -84,7 +82,7 @@ export async function createTokens(keys: string): Promise<Tokens> {
         generation: kind === 'refresh' ? toInteger(payload['gen']) : 0,
         expiresAt: new Date(payload.exp! * 1000),
       };
-      verified.set(kind, token, claims);
+      verified[kind].set(token, claims);
       return claims;
     } catch (error) {
       throw INVALID_TOKEN({ cause: error });
@@ -99,8 +97,8 @@ export async function createTokens(keys: string): Promise<Tokens> {
       sign('access', { sid: sessionId, jti: randomBytes(9).toString('base64url') }, accountId, now),
     issueRefresh: ({ sessionId, accountId, generation, issuedAt }) =>
       sign('refresh', { sid: sessionId, gen: generation }, accountId, issuedAt),
-    verifyAccess: (token) => verify('access', token),
-    verifyRefresh: (token) => verify('refresh', token),
+    verifyAccess: (token) => verified.access.get(token) ?? verify('access', token),
+    verifyRefresh: (token) => verified.refresh.get(token) ?? verify('refresh', token),
     digest: (purpose, secret) => mac(secrets[0]!, purpose, secret),
     isDigest: (stored, purpose, secret) => secrets.some((key) => isEqual(stored, mac(key, purpose, secret))),
     deriveKey: (purpose, salt) => Buffer.from(hkdfSync('sha256', secrets[0]!, salt, purpose, 32)),
@@ -145,15 +143,30 @@ function isEqual(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** A signature costs more to check than all else of a small read, so what was genuine once is remembered. */
-function createClaimsCache(entriesMax = 20_000) {
-  const entries = new Map<string, RefreshClaims>();
-  const keyOf = (kind: string, token: string) => createHash('sha256').update(kind).update(token).digest('base64url');
+/**
+ * A signature costs more to check than all else of a small read, so what was genuine once is remembered by its text.
+ * What has not been asked for since the younger half was full is forgotten.
+ */
+function createClaimsCache(entriesMax = 10_000) {
+  let younger = new Map<string, RefreshClaims>();
+  let older = new Map<string, RefreshClaims>();
+
+  function set(token: string, claims: RefreshClaims): void {
+    if (younger.size >= entriesMax) {
+      older = younger;
+      younger = new Map();
+    }
+    younger.set(token, claims);
+  }
+
   return {
-    get: (kind: string, token: string) => entries.get(keyOf(kind, token)),
-    set(kind: string, token: string, claims: RefreshClaims) {
-      if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
-      entries.set(keyOf(kind, token), claims);
+    set,
+    get(token: string): RefreshClaims | undefined {
+      const known = younger.get(token);
+      if (known) return known;
+      const forgotten = older.get(token);
+      if (forgotten) set(token, forgotten);
+      return forgotten;
     },
   };
 }

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { compiled } from '../../db/compiled.ts';
+import { openClone } from '../support/database.ts';
+import { UnscopedStatement } from '../support/tenancy-guard.ts';
+
+const database = await openClone();
+afterAll(() => database.close());
+
+test('a compiled statement is built once and runs with the values of each call', async () => {
+  let built = 0;
+  const double = compiled<{ value: number; words: string[] }, { doubled: number; word: string }>((db, blank) => {
+    built += 1;
+    return sql<{ doubled: number; word: string }>`
+      select 2 * ${blank('value')}::integer as doubled, ${blank('words')}::text[] as words, ${'kept'} as fixed`.compile(
+      db,
+    );
+  });
+  const answers = await Promise.all([1, 2, 3].map((value) => double(database.db, { value, words: [`word ${value}`] })));
+  expect(answers.flat()).toEqual(
+    [1, 2, 3].map((value) => ({ doubled: 2 * value, words: [`word ${value}`], fixed: 'kept' })),
+  );
+  expect(built).toBe(1);
+});
+
+test('a compiled statement is looked at by the guards of the database that it was built on', async () => {
+  const unscoped = compiled<{ name: string }, { task_id: number }>((db, blank) =>
+    db.selectFrom('tasks').where('title', '=', blank('name')).select('task_id').compile(),
+  );
+  await expect(unscoped(database.db, { name: 'anything' })).rejects.toThrow(UnscopedStatement);
+});
