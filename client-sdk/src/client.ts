@@ -96,8 +96,9 @@ export function createClient(options: ClientOptions): Client {
   }
 
   function methodOf(name: string, words: string): (...parameters: never[]) => unknown {
-    const split = (parameters: unknown[]): [unknown, object | undefined] =>
-      (words.includes('bare') ? [undefined, parameters[0]] : parameters) as [unknown, object | undefined];
+    // An input whose every field may be left out may be left out itself, but the service wants to see one.
+    const split = ([first, second]: unknown[]): [unknown, object | undefined] =>
+      words.includes('bare') ? [undefined, first as object] : [first ?? {}, second as object];
     return (...parameters: unknown[]) => {
       const [input, options] = split(parameters);
       if (words === 'subscription') return streams.follow(name, input, options);

@@ -24,13 +24,13 @@ export function createStreams(parts: { baseUrl: string; way: EventsWay; caller: 
   const answers = createServerSentEventsWay(caller, baseUrl);
   const open = new Set<() => void>();
   /** Set where WebSockets seem not to get through; the next try after a cut is made with one again. */
-  let isBlocked = way === 'sse' || !('WebSocket' in globalThis);
+  let isBlocked = way === 'sse' || typeof WebSocket === 'undefined';
 
   const present = (): Way => (isBlocked && way !== 'websocket' ? answers : socket);
 
   /** After a failure: whether the other way may get through where this one did not. */
   function turn(failed: Way): void {
-    if (way !== 'auto' || !('WebSocket' in globalThis)) return;
+    if (way !== 'auto' || typeof WebSocket === 'undefined') return;
     isBlocked = failed === socket && !socket.hasWorked();
   }
 

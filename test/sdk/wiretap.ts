@@ -12,6 +12,8 @@ export type Wiretap = {
   headers(name: string): string[];
   /** The connection breaks at the first byte of each of the next answers: the service has done its work by then. */
   loseAnswers(count: number): void;
+  /** From now on the line takes no WebSockets, as some proxies do. */
+  refuseUpgrades(): void;
 };
 
 /** For the time of one test. */
@@ -20,6 +22,7 @@ export async function startWiretap(target: string): Promise<Wiretap> {
   const open = new Set<Socket>();
   let sent = '';
   let losing = 0;
+  let refusesUpgrades = false;
   const server = createServer((near) => {
     const far = connect({ host: hostname, port: Number(port) });
     const end = (): void => {
@@ -32,8 +35,10 @@ export async function startWiretap(target: string): Promise<Wiretap> {
       socket.on('close', end);
     }
     near.on('data', (chunk) => {
-      sent += chunk.toString('latin1');
-      far.write(chunk);
+      const text = chunk.toString('latin1');
+      sent += text;
+      if (refusesUpgrades && /^upgrade: websocket\r$/im.test(text)) near.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+      else far.write(chunk);
     });
     far.on('data', (chunk) => {
       if (losing === 0) return void near.write(chunk);
@@ -52,5 +57,6 @@ export async function startWiretap(target: string): Promise<Wiretap> {
     requests: () => [...sent.matchAll(/((?:GET|POST|PUT|PATCH|DELETE) \S+) HTTP\/1\.1\r\n/g)].map(([, line]) => line!),
     headers: (name) => [...sent.matchAll(new RegExp(`^${name}: (.*)\\r$`, 'gim'))].map(([, value]) => value!),
     loseAnswers: (count) => void (losing = count),
+    refuseUpgrades: () => void (refusesUpgrades = true),
   };
 }

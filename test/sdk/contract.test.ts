@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { createClient, isFault, type Answer, type EventOf, type Fault, type FaultCode } from 'work-management-client';
+import type {
+  Client,
+  FaultStatuses,
+  Input,
+  OperationTypes,
+  Operations,
+  StreamTypes,
+  Task,
+} from 'work-management-client';
+import { proceduresOf } from '../../client-sdk/generate/operations.ts';
+import { sourcesOf } from '../../client-sdk/generate/source.ts';
+import { declaredFaults } from '../../server/kernel/fault.ts';
+import { appRouter, type AppRouter } from '../../server/router.ts';
+
+/* The client's types are written, not inferred, so that they read well; here the compiler holds them to the router. */
+
+type Inputs = inferRouterInputs<AppRouter>;
+type Outputs = inferRouterOutputs<AppRouter>;
+type NamesOf<Sections> = {
+  [Section in keyof Sections & string]: `${Section}.${keyof Sections[Section] & string}`;
+}[keyof Sections & string];
+type Of<Sections, Name extends string> = Name extends `${infer Section}.${infer Verb}`
+  ? Section extends keyof Sections
+    ? Verb extends keyof Sections[Section]
+      ? Sections[Section][Verb]
+      : never
+    : never
+  : never;
+
+/** The names for which two types do not take each other's values. */
+type Differing<Names extends string, Left, Right> = {
+  [Name in Names]: [Of<Left, Name>] extends [never]
+    ? Name
+    : Name extends keyof Right
+      ? [Of<Left, Name>, Right[Name]] extends [Right[Name], Of<Left, Name>]
+        ? never
+        : Name
+      : Name;
+}[Names];
+
+const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
+const procedures = Object.keys(appRouter._def.procedures);
+
+test('every operation of the router is a method of the client, and nothing else is', () => {
+  const reachable = Object.entries(client).flatMap(([section, its]) =>
+    typeof its === 'object' && its !== null ? Object.keys(its as object).map((verb) => `${section}.${verb}`) : [],
+  );
+  const files = ['timesheets.csv'];
+  expect(reachable.toSorted()).toEqual([...procedures, ...files].toSorted());
+  expect(procedures.length).toBeGreaterThan(50);
+  for (const name of procedures) {
+    const [section, verb] = name.split('.') as [keyof Operations, string];
+    expect(client[section][verb as never]).toBeTypeOf('function');
+  }
+  expectTypeOf<Exclude<NamesOf<Operations>, 'timesheets.csv'>>().toEqualTypeOf<NamesOf<Inputs>>();
+  expectTypeOf<keyof OperationTypes | keyof StreamTypes>().toEqualTypeOf<NamesOf<Inputs>>();
+});
+
+describe('the compiler finds', () => {
+  /** What a file is asked for with has no meaning over tRPC, and is left out. */
+  type WithoutFiles = Omit<Inputs, 'timesheets'> & { timesheets: { get: Omit<Inputs['timesheets']['get'], 'format'> } };
+  /** What may be left out as a whole the client sends as an empty one. */
+  type InputTypes = { [Name in Taking]: NonNullable<OperationTypes[Name]['input']> };
+  type Bare = 'auth.logout' | 'sessions.list' | 'apiKeys.list';
+  type Taking = Exclude<keyof OperationTypes, Bare>;
+  type AnswerTypes = { [Name in keyof OperationTypes]: OperationTypes[Name]['answer'] };
+
+  test('each input to take what the router takes, and each answer to be what it answers', () => {
+    expectTypeOf<Differing<Taking, WithoutFiles, InputTypes>>().toEqualTypeOf<never>();
+    expectTypeOf<Differing<keyof OperationTypes, Outputs, AnswerTypes>>().toEqualTypeOf<never>();
+    expectTypeOf<OperationTypes[Bare]['input']>().toEqualTypeOf<undefined>();
+  });
+
+  test('each event of a stream to be one that the router sends', () => {
+    type Sent<Stream> = Stream extends AsyncIterable<{ data: infer Event }> ? Event : never;
+    type Comments = Exclude<Sent<Outputs['comments']['onTask']>, { type: 'stream.opened' }>;
+    type Mine = Exclude<Sent<Outputs['notifications']['onMine']>, { type: 'stream.opened' }>;
+    expectTypeOf<Comments['type']>().toEqualTypeOf<EventOf<'comments.onTask'>['type']>();
+    expectTypeOf<EventOf<'comments.onTask'>>().toExtend<Comments>();
+    expectTypeOf<Comments>().toExtend<EventOf<'comments.onTask'>>();
+    expectTypeOf<Mine['type']>().toEqualTypeOf<EventOf<'notifications.onMine'>['type']>();
+    expectTypeOf<EventOf<'notifications.onMine'>>().toExtend<Mine>();
+    expectTypeOf<Mine>().toExtend<EventOf<'notifications.onMine'>>();
+  });
+
+  test('the methods to have these types', () => {
+    expectTypeOf(client.tasks.create).parameter(0).toEqualTypeOf<Input<'tasks.create'>>();
+    expectTypeOf(client.tasks.create).returns.resolves.toEqualTypeOf<Answer<'tasks.create'>>();
+    expectTypeOf<Awaited<ReturnType<Client['tasks']['list']>>['results'][number]>().toEqualTypeOf<Task>();
+    type Methods<Section> = {
+      [Verb in keyof Section]: Section[Verb] extends (...parameters: never[]) => infer Result ? Awaited<Result> : never;
+    };
+    type Results = { [Section in keyof Operations]: Methods<Operations[Section]> };
+    expectTypeOf<Differing<keyof OperationTypes, Results, AnswerTypes>>().toEqualTypeOf<never>();
+  });
+
+  test('a fault by its code', () => {
+    const error: unknown = undefined;
+    if (isFault(error, 'DUPLICATE_TASK_LOG', 'NOT_FOUND')) {
+      expectTypeOf(error).toEqualTypeOf<Fault<'DUPLICATE_TASK_LOG' | 'NOT_FOUND'>>();
+      expectTypeOf(error.code).toEqualTypeOf<'DUPLICATE_TASK_LOG' | 'NOT_FOUND'>();
+    }
+    if (isFault(error)) expectTypeOf(error.code).toEqualTypeOf<FaultCode>();
+    // @ts-expect-error no fault of this name is declared
+    isFault(error, 'DUPLICATE_LOG');
+    // @ts-expect-error a title is required
+    const call = () => client.tasks.create({ projectId: 1 });
+    expect(call).toBeTypeOf('function');
+  });
+});
+
+test('the files that are made of the definitions are current', () => {
+  const { contract, operations } = sourcesOf(proceduresOf(appRouter), declaredFaults());
+  const read = (name: string) => readFileSync(new URL(`../../client-sdk/src/${name}.ts`, import.meta.url), 'utf8');
+  // On a difference: `npm run generate`.
+  expect(read('contract') === contract && read('operations') === operations).toBe(true);
+  for (const { code, status } of declaredFaults()) expect(contract).toContain(`  ${code}: ${status};\n`);
+});
