@@ -1554,8 +1554,9 @@ export interface EmployeesOperations {
    * until `null` brings "first last" back.
    * - **Standing** (`email`, `designation`, `salary`, `isAdmin`, `isTeamLeader`, `is_active`): admins
    * only, on themselves too.
-   * - `is_active: false` ends every session and API key of the employee. The last active admin can be
-   * neither demoted nor deactivated. A deleted employee becomes active by being restored.
+   * - `is_active: false` ends every session and API key of the employee; their running timer stops at
+   * that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A
+   * deleted employee becomes active by being restored.
    * - `email`: the employee signs in with the new address from then on, and their sessions end. Where
    * their account is used in this company only and the new address has none, the account takes the
    * address and keeps its password; otherwise the employee moves to the account of the new address,
@@ -1612,9 +1613,9 @@ export interface EmployeesOperations {
   /**
    * Delete an employee.
    *
-   * Marks the employee as deleted and inactive and ends their sessions and API keys at once. Nothing of
-   * their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last
-   * active admin cannot be deleted.
+   * Marks the employee as deleted and inactive and ends their sessions and API keys at once; a running
+   * timer stops at that moment and its time is logged. Nothing of their work is lost, and they can be
+   * restored. Deleting a deleted employee changes nothing. The last active admin cannot be deleted.
    *
    * REST: `DELETE /api/employees/{_id}/`
    *

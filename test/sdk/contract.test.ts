@@ -4,7 +4,6 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createClient, isFault, type Answer, type EventOf, type Fault, type FaultCode } from 'work-management-client';
 import type {
   Client,
-  FaultStatuses,
   Input,
   OperationTypes,
   Operations,
