@@ -1,0 +1,141 @@
+import { createInterface } from 'node:readline';
+import { isFault, type Client } from 'work-management-client';
+import { connect, connectionHelp, type Connection } from './terminal/connection.ts';
+import { htmlOfText, plainLine } from './terminal/plain-text.ts';
+import { Problem, toId, UsageProblem } from './terminal/problem.ts';
+import { isStop, onlyOperand, run, type Call } from './terminal/run.ts';
+import { explain } from './terminal/sentences.ts';
+import { createTalk, type Change } from './talk/changes.ts';
+import { changeAsJson, changeAsText } from './talk/show-change.ts';
+
+const help = `
+Shows the talk of a task: what was said, and from then on what is said, as it is said. Ctrl-C ends it.
+
+  node follow-task.ts [options] TASK
+
+Options:
+  --since WHEN            of what was said before, only this: 30m, 2h or 7d back, 2026-03-01, or now for nothing
+  --write                 each line of the standard input becomes a comment; one that begins with #12 replies to that one
+  --json                  a line of JSON for each thing that happens
+
+It goes on by itself when the network or the service was away, and misses nothing. Reading marks comments as seen by you.
+${connectionHelp}`;
+
+const options = { since: { type: 'string' }, write: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
+async function main({ values, operands, signal }: Call<typeof options>): Promise<0 | 1> {
+  const taskId = toId(onlyOperand(operands, 'which task to follow'), 'The task');
+  const since = toSince(values.since, Date.now());
+  const connection = await connect(values, signal);
+  const { client } = connection;
+  try {
+    // Asked for before it is needed, for it may not be known.
+    const sender = values.write === true ? connection.employeeId() : undefined;
+    const task = await getTask(client, taskId, signal);
+    say(`Task ${taskId}: ${plainLine(task.title)}`);
+    if (sender !== undefined) void writeLines(connection, { taskId, sender }, signal);
+    await follow(client, taskId, { since, json: values.json === true, signal });
+  } catch (error) {
+    if (!isStop(error, signal)) throw error;
+  } finally {
+    process.stdin.destroy();
+    await connection.close();
+  }
+  return 0;
+}
+
+async function getTask(client: Client, task_id: number, signal: AbortSignal) {
+  try {
+    return await client.tasks.get({ task_id }, { signal });
+  } catch (error) {
+    throw isFault(error, 'NOT_FOUND') ? new Problem(`There is no task ${task_id} in your company.`) : error;
+  }
+}
+
+type Following = { since: number; json: boolean; signal: AbortSignal };
+
+/** Shows what was said and then what happens, until it is stopped. */
+async function follow(client: Client, taskId: number, { since, json, signal }: Following): Promise<void> {
+  const talk = createTalk();
+  const failing = new AbortController();
+  let listed: Promise<void> | undefined;
+  let isAway = false;
+
+  function show(changes: readonly Change[]): void {
+    for (const change of changes) process.stdout.write(json ? changeAsJson(change) : `${changeAsText(change, talk)}\n`);
+  }
+
+  async function showList(from: number): Promise<void> {
+    // However long the service is away.
+    const patience = { retries: 1_000_000, timeoutMs: 7 * dayMs };
+    const { comments } = await client.comments.listByTask({ task_id: taskId }, { signal, ...patience });
+    const changes = talk.list(comments);
+    const isWanted = (change: Change): boolean =>
+      change.type !== 'listed' || Date.parse(change.comment.createdAt) >= from;
+    // Of a part of a talk the threads cannot be seen.
+    show(
+      changes
+        .filter(isWanted)
+        .map((change) => (change.type === 'listed' && from > 0 ? { ...change, depth: 0 } : change)),
+    );
+  }
+
+  function onStatus(status: 'connecting' | 'live' | 'waiting'): void {
+    if (status === 'waiting' && !isAway) say('The connection is lost. Trying again …');
+    if (status === 'live' && isAway) say('Connected again.');
+    if (status !== 'connecting') isAway = status === 'waiting';
+    // Whatever happens from the first time on comes as events.
+    if (status === 'live') listed ??= showList(since).catch((error: unknown) => failing.abort(error));
+  }
+
+  const stopped = AbortSignal.any([signal, failing.signal]);
+  for await (const event of client.comments.onTask({ taskId }, { signal: stopped, onStatus })) {
+    await listed;
+    if (event.type !== 'stream.reset') show(talk.take(event));
+    else {
+      say('Away for too long to know all that happened. This is how the talk differs now:');
+      await showList(0);
+    }
+  }
+  failing.signal.throwIfAborted();
+}
+
+/** Sends what is typed. What fails is said, and the next line is tried. */
+async function writeLines(
+  { client }: Connection,
+  comment: { taskId: number; sender: number },
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin, signal })) {
+    const [, replyTo, text = ''] = /^\s*(?:#(\d+)\s+)?(.*?)\s*$/.exec(line) ?? [];
+    if (text === '') continue;
+    const reply = replyTo === undefined ? {} : { reply_to: toId(replyTo, 'The comment') };
+    try {
+      await client.comments.create({ ...comment, ...reply, message: htmlOfText(text) }, { signal });
+    } catch (error) {
+      if (isStop(error, signal)) return;
+      say(`Not sent: ${explain(error)}`);
+    }
+  }
+}
+
+/** About the talk, beside it. */
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const dayMs = 24 * 3600 * 1000;
+const units: Record<string, number> = { m: 60_000, h: 3_600_000, d: dayMs };
+
+/** The moment from which on comments are shown; 0 for all of them. */
+function toSince(text: string | undefined, now: number): number {
+  if (text === undefined) return 0;
+  if (text === 'now') return now;
+  const [, amount, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const moment = amount === undefined ? Date.parse(text) : now - Number(amount) * units[unit!]!;
+  if (Number.isNaN(moment))
+    throw new UsageProblem(`--since takes 30m, 2h, 7d, a day such as 2026-03-01, or now, not "${text}"`);
+  return moment;
+}
+
+await run(help, options, main);
