@@ -1,0 +1,100 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { reactions } from '../../server/delivery/reactions.ts';
+import { createWorker } from '../../server/delivery/worker.ts';
+import { deliver, reaction } from '../../server/kernel/reaction.ts';
+import type { Mailer } from '../../server/mail/mailer.ts';
+import { startService } from '../support/service.ts';
+import { startWork } from '../support/work.ts';
+
+const service = await startService();
+const { database, clock, app, mailbox, stranger } = service;
+
+/** A provider that takes mail to the given addresses only when it is let go on. */
+function holdUp(isHeld: (address: string) => boolean): { mailer: Mailer; held: string[]; letGo(): void } {
+  const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
+  const held: string[] = [];
+  return {
+    held,
+    letGo,
+    mailer: {
+      async send(mail, options) {
+        if (isHeld(mail.to)) {
+          held.push(mail.to);
+          await gate;
+        }
+        await mailbox.send(mail, options);
+      },
+    },
+  };
+}
+
+function startWorker({ mailer, letGo }: ReturnType<typeof holdUp>): void {
+  const worker = createWorker({ ...app.services, mailer }, reactions);
+  worker.start();
+  onTestFinished(async () => {
+    letGo();
+    await worker.stop();
+  });
+}
+
+const patiently = { timeout: 20_000 };
+
+const askForCodes = async (addresses: string[]) => {
+  for (const email of addresses) await stranger.post('/get-register-otp/', { email });
+};
+
+test('a provider that hangs with all that it was given delays no notification', async () => {
+  const ada = await service.registerCompany();
+  const grace = await service.addEmployee(ada);
+  const { taskId } = await startWork(ada);
+  await service.drain();
+  const provider = holdUp((address) => address.startsWith('held'));
+  startWorker(provider);
+  const addresses = Array.from({ length: 30 }, (_, index) => `held${index}@example.com`);
+  await askForCodes(addresses);
+  await vi.waitUntil(() => provider.held.length >= 10, patiently);
+
+  await grace.post('/api/task-chats/', { taskId, sender: grace.employeeId, message: 'Look' });
+  await vi.waitFor(async () => {
+    const { body } = await ada.get(`/notifications/unread-count/${ada.employeeId}/`);
+    expect(body.unread).toBe(1);
+  }, patiently);
+  expect(mailbox.mails.filter((mail) => mail.to.startsWith('held'))).toEqual([]);
+
+  provider.letGo();
+  await vi.waitFor(
+    () => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)),
+    patiently,
+  );
+});
+
+test('one mail that hangs holds up no other mail', async () => {
+  const provider = holdUp((address) => address === 'slow@example.com');
+  await askForCodes(['slow@example.com']);
+  startWorker(provider);
+  await vi.waitUntil(() => provider.held.length === 1, patiently);
+  const addresses = Array.from({ length: 30 }, (_, index) => `quick${index}@example.com`);
+  await askForCodes(addresses);
+  await vi.waitFor(
+    () => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)),
+    patiently,
+  );
+  expect(mailbox.to('slow@example.com')).toEqual([]);
+});
+
+test('two workers at once run each delivery once', async () => {
+  const ran: number[] = [];
+  const counted = reaction({
+    name: 'counted',
+    payload: z.object({ number: z.int() }),
+    run: async (_, { number }) => void ran.push(number),
+  });
+  const numbers = Array.from({ length: 60 }, (_, index) => index);
+  for (const number of numbers)
+    await deliver(database.db, counted, { dedupeKey: String(number), payload: { number }, now: clock.now() });
+  const workers = [0, 1].map(() => createWorker({ ...app.services, mailer: mailbox }, [counted]));
+  await Promise.all(workers.map((worker) => worker.drain()));
+  expect(ran.toSorted((a, b) => a - b)).toEqual(numbers);
+  expect(workers.flatMap((worker) => worker.countTries()).reduce((sum, { count }) => sum + count, 0)).toBe(60);
+});
