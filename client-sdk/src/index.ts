@@ -18,7 +18,7 @@ export type {
 export { createClient, isCompanyChoice, type Client, type ClientOptions } from './client.ts';
 export type * from './contract.ts';
 export { Fault, isFault, type ClientFaultCode, type FaultCode, type FaultDetails, type Issue } from './fault.ts';
-export { keepSessionIn, type KeyValueStorage } from './keep-session.ts';
+export { keepSessionIn, type KeptSession, type KeyValueStorage } from './keep-session.ts';
 export type { Answer, EventOf, Input } from './operation-types.ts';
 export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './session.ts';
 export type { EventsWay } from './stream.ts';

@@ -1,10 +1,16 @@
-import type { ClientSession, SessionChange, SessionOptions } from './session.ts';
+import type { ClientSession, SessionChange } from './session.ts';
 
 /** The part of `localStorage` and `sessionStorage` that is needed. */
 export interface KeyValueStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
   removeItem(key: string): void;
+}
+
+/** The two functions with which a client keeps its session. */
+export interface KeptSession {
+  loadSession(): ClientSession | null;
+  onSession(session: ClientSession | null, change: SessionChange): void;
 }
 
 /**
@@ -14,10 +20,7 @@ export interface KeyValueStorage {
  * @example
  * const client = createClient({ baseUrl, ...keepSessionIn(localStorage) });
  */
-export function keepSessionIn(
-  storage: KeyValueStorage,
-  key = 'work-management-session',
-): Required<Pick<SessionOptions, 'loadSession' | 'onSession'>> {
+export function keepSessionIn(storage: KeyValueStorage, key = 'work-management-session'): KeptSession {
   let ownId: string | undefined;
 
   function load(): ClientSession | null {
@@ -35,7 +38,7 @@ export function keepSessionIn(
       ownId ??= kept?.id;
       return kept;
     },
-    onSession(session: ClientSession | null, change: SessionChange) {
+    onSession(session, change) {
       const kept = load();
       // Another tab has signed in as somebody else, or has renewed the session already: theirs stays.
       const isTheirs = kept !== null && (kept.id !== ownId || kept.rotation > (session?.rotation ?? Infinity));

@@ -2,14 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createClient, isFault, type Answer, type EventOf, type Fault, type FaultCode } from 'work-management-client';
-import type {
-  Client,
-  Input,
-  OperationTypes,
-  Operations,
-  StreamTypes,
-  Task,
-} from 'work-management-client';
+import type { Client, Input, OperationTypes, Operations, StreamTypes, Task } from 'work-management-client';
 import { proceduresOf } from '../../client-sdk/generate/operations.ts';
 import { sourcesOf } from '../../client-sdk/generate/source.ts';
 import { declaredFaults } from '../../server/kernel/fault.ts';

@@ -1,0 +1,17 @@
+declare const client: import('work-management-client').Client;
+declare const email: string;
+declare const password: string;
+declare const token: string;
+declare const company_id: number;
+declare const employee_id: number;
+declare const task_id: number;
+declare const taskId: number;
+declare const start_time: string;
+declare const end_time: string;
+declare function ask(companies: { company_id: number; company_name: string }[]): Promise<number>;
+declare function showSignIn(why: string): void;
+declare function showOffline(is: boolean): void;
+declare function show(talk: { comments: import('work-management-client').Comment[] }): void;
+declare function apply(event: import('work-management-client').CommentsOnTaskEvent): void;
+declare function readAgain(): Promise<void>;
+declare function write(piece: Uint8Array): Promise<void>;
