@@ -82,6 +82,18 @@ test('imports run one way', () => {
   expect(violationsIn(files)).toEqual([]);
 });
 
+test('the client imports nothing but itself, so that nothing of the service reaches a page', () => {
+  const root = fileURLToPath(new URL('../../client-sdk/src', import.meta.url));
+  const paths = globSync('**/*.ts', { cwd: root });
+  expect(paths.length).toBeGreaterThan(10);
+  const imported = paths.flatMap((path) => {
+    const code = readFileSync(`${root}/${path}`, 'utf8').replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '');
+    return [...code.matchAll(specifiers)].map(([, specifier]) => specifier!);
+  });
+  expect(imported.length).toBeGreaterThan(20);
+  expect(imported.filter((specifier) => !/^\.\/[\w-]+\.ts$/.test(specifier))).toEqual([]);
+});
+
 describe('the import rule notices', () => {
   const files = readFiles();
   test.each([
