@@ -6,6 +6,7 @@ import { createSweep, type Sweep } from './delivery/sweep.ts';
 import { createTail } from './delivery/tail.ts';
 import { createWorker, type Worker } from './delivery/worker.ts';
 import { createShell } from './http/app-shell.ts';
+import { registerDemoPage } from './http/demo.ts';
 import { registerDocs } from './http/docs.ts';
 import { registerWebSocket } from './http/events/websocket.ts';
 import { registerHealth } from './http/health.ts';
@@ -35,7 +36,12 @@ export type AppParts = {
   tokens: Tokens;
   limits: Limits;
   identityProviders: IdentityProviders;
-  settings: Settings & { corsOrigins: string[]; trustProxy: string[] };
+  settings: Settings & {
+    corsOrigins: string[];
+    trustProxy: string[];
+    /** Whether the demo page is served. */
+    hasDemoPage?: boolean;
+  };
   logger: Logger;
   onUndeclaredFault?: Services['onUndeclaredFault'];
 };
@@ -100,6 +106,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   await registerTrpc(server, appRouter, services);
   await registerWebSocket(server, appRouter, services, settings);
   await registerDocs(server, appRouter, settings.publicUrl);
+  if (settings.hasDemoPage === true) registerDemoPage(server, settings);
   refuseOtherMethods();
   tail.start();
 

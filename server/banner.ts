@@ -1,9 +1,10 @@
 import type { Running } from './start.ts';
 
 /** What a newcomer needs to know, in a few lines: where everything is, and a first call that works when pasted. */
-export function bannerOf({ url, publicUrl, databaseServer, dataFolder, mailFile, demo }: Running): string {
+export function bannerOf({ url, publicUrl, databaseServer, dataFolder, mailFile, demoPage, demo }: Running): string {
   const facts: [name: string, value: string | undefined][] = [
     ['Public address', publicUrl === url ? undefined : publicUrl],
+    ['Demo page', demoPage],
     ['API reference', `${url}/docs`],
     ['Database', databaseServer === undefined ? `embedded, in ${dataFolder}` : `PostgreSQL at ${databaseServer}`],
     ['Mail', mailFile === undefined ? 'sent through SendGrid' : `written to ${mailFile}`],

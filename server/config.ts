@@ -52,7 +52,9 @@ const schema = z.object({
   PUBLIC_URL: webUrl
     .optional()
     .describe('Where this service is reached; in links to pictures. Default: http://HOST:PORT'),
-  APP_URL: webUrl.optional().describe('The frontend that links in mails point to. Default: PUBLIC_URL'),
+  APP_URL: webUrl
+    .optional()
+    .describe('The frontend that links in mails point to. Default: the demo page where it is served, else PUBLIC_URL'),
   AUTH_KEYS: z
     .string()
     .min(2)
@@ -96,7 +98,9 @@ const schema = z.object({
     .default(600)
     .describe('Requests a minute for each operation and session or key'),
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
-  SEED_DEMO: flag.optional().describe('A small demo company for a first look. Default: true, in production false'),
+  SEED_DEMO: flag
+    .optional()
+    .describe('A small demo company for a first look, and the page at /demo/. Default: true, in production false'),
 });
 
 export type Config = z.infer<typeof schema>;

@@ -28,6 +28,8 @@ export type Running = {
   dataFolder: string;
   /** Undefined where mail is really sent. */
   mailFile: string | undefined;
+  /** The page for a first look, where it is served. */
+  demoPage: string | undefined;
   demo: DemoSignIn | undefined;
   /** Takes nothing new, finishes what has begun, and lets go of everything. */
   stop(): Promise<void>;
@@ -80,6 +82,7 @@ async function startOn(
   const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
   const url = `http://${reachable(config.HOST)}:${port}`;
   const publicUrl = config.PUBLIC_URL ?? url;
+  const demoPage = isDemoOn(config) ? `${publicUrl}/demo/` : undefined;
   const mailFile = config.SENDGRID_API_KEY === undefined ? join(dataFolder, 'mail.jsonl') : undefined;
   const app = await createApp({
     database,
@@ -101,10 +104,12 @@ async function startOn(
     },
     settings: {
       publicUrl,
-      appUrl: config.APP_URL ?? publicUrl,
+      // The page shows by the part after `#` what a link points to.
+      appUrl: config.APP_URL ?? (demoPage === undefined ? publicUrl : `${demoPage}#`),
       requireTokenPair: config.AUTH_REQUIRE_TOKEN_PAIR,
       corsOrigins: config.CORS_ORIGINS,
       trustProxy: config.TRUST_PROXY,
+      hasDemoPage: demoPage !== undefined,
     },
   });
 
@@ -118,6 +123,7 @@ async function startOn(
     databaseServer: config.DATABASE_URL === undefined ? undefined : nameOf(config.DATABASE_URL),
     dataFolder,
     mailFile,
+    demoPage,
     demo,
     async stop() {
       await app.close();
@@ -153,8 +159,12 @@ function createMailer(config: Config, mailFile: string | undefined, logger: Logg
 
 async function prepareDemo({ services }: App, config: Config, dataFolder: string): Promise<DemoSignIn | undefined> {
   const file = join(dataFolder, 'demo-sign-in.json');
-  if (config.SEED_DEMO ?? config.NODE_ENV !== 'production') await seedDemo(services, file);
+  if (isDemoOn(config)) await seedDemo(services, file);
   return findDemoSignIn(services, file);
+}
+
+function isDemoOn({ SEED_DEMO, NODE_ENV }: Config): boolean {
+  return SEED_DEMO ?? NODE_ENV !== 'production';
 }
 
 /** The service must know its own address before it listens, for the links that it writes. */

@@ -39,6 +39,27 @@ export const pagePolicy = {
   },
 };
 
+/**
+ * The demo page runs its own files only and talks to this service only. Older browsers do not count a WebSocket to the
+ * same place as `'self'`, so it is named.
+ */
+export function demoPagePolicy(publicUrl: string) {
+  return {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        ...dataPolicy,
+        'script-src': ["'self'"],
+        'style-src': ["'self'"],
+        'font-src': ["'self'"],
+        'img-src': ["'self'"],
+        'connect-src': ["'self'", new URL(publicUrl).origin.replace(/^http/, 'ws')],
+        'form-action': ["'none'"],
+      },
+    },
+  };
+}
+
 /** What browsers are told: which origins may call, and to treat answers as what they say they are. */
 export async function registerSecurity(
   app: FastifyInstance,

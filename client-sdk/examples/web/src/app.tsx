@@ -1,0 +1,71 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Board } from './board/board.tsx';
+import { me } from './client.ts';
+import { Hours } from './hours/hours.tsx';
+import { route } from './route.ts';
+import { Announcer, AwayBanner, FailureNotice } from './shell/banner.tsx';
+import { Header } from './shell/header.tsx';
+import { SignIn } from './sign-in/sign-in.tsx';
+import { TaskPage } from './task/task-page.tsx';
+
+export function App(): JSX.Element {
+  return (
+    <>
+      {me.value ? <SignedIn key={me.value._id} /> : <SignIn />}
+      <FailureNotice />
+      <Announcer />
+    </>
+  );
+}
+
+function SignedIn(): JSX.Element {
+  const main = useRef<HTMLElement>(null);
+  const at = route.value;
+  const place = at.view === 'task' ? `task ${at.taskId}` : at.view;
+  const isFirst = useRef(true);
+
+  // Whoever follows a link goes on reading at the top of what it leads to.
+  useEffect(() => {
+    if (isFirst.current) isFirst.current = false;
+    else if (!(at.view === 'task' && at.commentId !== null)) {
+      scrollTo(0, 0);
+      main.current?.focus({ preventScroll: true });
+    }
+  }, [place]);
+
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <Header />
+      <AwayBanner />
+      <main id="main" ref={main} tabIndex={-1}>
+        {at.view === 'board' && <Board projectId={at.projectId} mine={at.mine} />}
+        {at.view === 'task' && <TaskPage key={at.taskId} taskId={at.taskId} commentId={at.commentId} />}
+        {at.view === 'hours' && <Hours />}
+        {at.view === 'missing' && <Missing />}
+      </main>
+    </>
+  );
+}
+
+function Missing(): JSX.Element {
+  return (
+    <div class="empty card">
+      <h1>There is nothing here</h1>
+      <p>The address leads nowhere in this page.</p>
+      <a class="button primary" href="#/tasks">
+        Go to the board
+      </a>
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { getMe, session } from '../client.ts';
+import { Icon } from '../icon.tsx';
+import { Loading, statuses } from '../parts.tsx';
+import { boardHref } from '../route.ts';
+import { dayIn, dayInWords, now } from '../time.ts';
+import { useTitle } from '../use-title.ts';
+import { loadProjects, projects, timezone } from '../workspace.ts';
+import { Column } from './column.tsx';
+import { Figures } from './figures.tsx';
+import { FirstProject } from './first-project.tsx';
+import { NewTask } from './new-task.tsx';
+
+type BoardProps = { projectId: number | null; mine: boolean };
+
+/** The tasks of the company by their status. */
+export function Board({ projectId, mine }: BoardProps): JSX.Element {
+  useTitle('Board');
+  // Counts what was made here: the columns are read again.
+  const [made, setMade] = useState(0);
+  const [isNew, setNew] = useState(false);
+  const today = dayIn(timezone.value, Math.floor(now.value / 60_000) * 60_000);
+  const firstName = getMe().name.split(' ')[0]!;
+
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <p class="eyebrow">{dayInWords(today, { weekday: 'long', day: 'numeric', month: 'long' })}</p>
+          <h1>{projects.value?.length === 0 ? `Welcome, ${firstName}` : `Hello, ${firstName}`}</h1>
+        </div>
+        <Figures made={made} />
+      </div>
+      {projects.value === null && <Loading label="Reading the projects" lines={6} />}
+      {projects.value?.length === 0 && (
+        <FirstProject companyName={session.value?.company?.company_name ?? ''} onMade={() => void loadProjects()} />
+      )}
+      {projects.value && projects.value.length > 0 && (
+        <>
+          <div class="toolbar">
+            <Filters projectId={projectId} mine={mine} />
+            <button type="button" class="button primary" onClick={() => setNew(true)}>
+              <Icon name="plus" />
+              New task
+            </button>
+          </div>
+          <div class="board">
+            {statuses.map((status) => (
+              <Column
+                key={status}
+                status={status}
+                projectId={projectId}
+                mine={mine}
+                today={today}
+                made={made}
+                onNew={() => setNew(true)}
+              />
+            ))}
+          </div>
+        </>
+      )}
+      {isNew && (
+        <NewTask projectId={projectId} onClose={() => setNew(false)} onMade={() => setMade((before) => before + 1)} />
+      )}
+    </>
+  );
+}
+
+function Filters({ projectId, mine }: BoardProps): JSX.Element {
+  return (
+    <div class="filters" role="group" aria-label="Which tasks">
+      <label class="visually-hidden" for="project-filter">
+        Project
+      </label>
+      <select
+        id="project-filter"
+        value={projectId ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          (location.hash = boardHref({ projectId: value === '' ? null : Number(value), mine }))
+        }
+      >
+        <option value="">All projects</option>
+        {projects.value?.map(({ _id, name }) => (
+          <option key={_id} value={_id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        class="button toggle"
+        aria-pressed={mine}
+        onClick={() => (location.hash = boardHref({ projectId, mine: !mine }))}
+      >
+        Only mine
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { client } from '../client.ts';
+import { Field, Problem } from '../parts.tsx';
+import { useForm } from '../use-form.ts';
+
+/** What a company sees that has no project yet. */
+export function FirstProject({ companyName, onMade }: { companyName: string; onMade(): void }): JSX.Element {
+  const [name, setName] = useState('');
+  const [title, setTitle] = useState('');
+  const { isSending, problem, onSubmit } = useForm(async () => {
+    const project = await client.projects.create({ name });
+    if (title.trim() !== '') await client.tasks.create({ projectId: project._id, title });
+    onMade();
+  });
+  return (
+    <section class="empty card" aria-labelledby="first-heading">
+      <svg class="empty-picture" viewBox="0 0 160 96" aria-hidden="true">
+        <rect x="6" y="14" width="42" height="74" rx="8" />
+        <rect x="59" y="14" width="42" height="74" rx="8" />
+        <rect x="112" y="14" width="42" height="74" rx="8" />
+        <rect class="lit" x="13" y="24" width="28" height="16" rx="4" />
+        <rect class="lit" x="66" y="46" width="28" height="16" rx="4" />
+        <path d="M122 34l6 6 12-14" />
+      </svg>
+      <h2 id="first-heading">Nothing to do at {companyName}, yet</h2>
+      <p>Start a project and give it a first task. Everybody of the company sees both.</p>
+      <form class="stack" onSubmit={onSubmit}>
+        <Field label="Name of the project" name="project-name">
+          <input
+            id="project-name"
+            required
+            maxLength={200}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </Field>
+        <Field label="First task" name="first-task" hint="You can add it later as well.">
+          <input
+            id="first-task"
+            maxLength={200}
+            aria-describedby="first-task-hint"
+            value={title}
+            onInput={(event) => setTitle(event.currentTarget.value)}
+          />
+        </Field>
+        <Problem text={problem} />
+        <button type="submit" class="button primary wide" aria-disabled={isSending}>
+          {isSending ? 'Starting…' : 'Start the project'}
+        </button>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { client, getMe } from '../client.ts';
+import { Icon } from '../icon.tsx';
+import { Field, Problem } from '../parts.tsx';
+import { useForm } from '../use-form.ts';
+import { activeEmployees, loadProjects, projects } from '../workspace.ts';
+
+type NewTaskProps = { projectId: number | null; onClose(): void; onMade(): void };
+
+/** A dialog for a new task, in a project that there is or in a new one. */
+export function NewTask({ projectId, onClose, onMade }: NewTaskProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [title, setTitle] = useState('');
+  const [project, setProject] = useState(String(projectId ?? projects.value?.[0]?._id ?? 'new'));
+  const [projectName, setProjectName] = useState('');
+  const [owner, setOwner] = useState(getMe()._id);
+  const [dueDate, setDueDate] = useState('');
+  const { isSending, problem, onSubmit } = useForm(async () => {
+    const made = project === 'new' ? await client.projects.create({ name: projectName }) : { _id: Number(project) };
+    // Where the next call is refused, the project is there already.
+    if (project === 'new') {
+      await loadProjects();
+      setProject(String(made._id));
+    }
+    await client.tasks.create({
+      projectId: made._id,
+      title,
+      owner_id: owner,
+      dueDate: dueDate === '' ? null : dueDate,
+    });
+    onMade();
+    onClose();
+  });
+  useEffect(() => dialog.current?.showModal(), []);
+
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="new-task-heading" onClose={onClose}>
+      <form class="stack" onSubmit={onSubmit}>
+        <header>
+          <h2 id="new-task-heading">New task</h2>
+          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        <Field label="Title" name="task-title">
+          <input
+            id="task-title"
+            required
+            maxLength={200}
+            value={title}
+            onInput={(event) => setTitle(event.currentTarget.value)}
+          />
+        </Field>
+        <Field label="Project" name="task-project">
+          <select id="task-project" value={project} onChange={(event) => setProject(event.currentTarget.value)}>
+            {projects.value?.map(({ _id, name }) => (
+              <option key={_id} value={String(_id)}>
+                {name}
+              </option>
+            ))}
+            <option value="new">A new project…</option>
+          </select>
+        </Field>
+        {project === 'new' && (
+          <Field label="Name of the project" name="task-project-name">
+            <input
+              id="task-project-name"
+              required
+              maxLength={200}
+              value={projectName}
+              onInput={(event) => setProjectName(event.currentTarget.value)}
+            />
+          </Field>
+        )}
+        <div class="side-by-side">
+          <Field label="Owner" name="task-owner">
+            <select id="task-owner" value={owner} onChange={(event) => setOwner(Number(event.currentTarget.value))}>
+              {activeEmployees.value.map(({ _id, name }) => (
+                <option key={_id} value={_id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label="Due" name="task-due">
+            <input
+              id="task-due"
+              type="date"
+              value={dueDate}
+              onInput={(event) => setDueDate(event.currentTarget.value)}
+            />
+          </Field>
+        </div>
+        <Problem text={problem} />
+        <button type="submit" class="button primary wide" aria-disabled={isSending}>
+          {isSending ? 'Adding…' : 'Add the task'}
+        </button>
+      </form>
+    </dialog>
+  );
+}

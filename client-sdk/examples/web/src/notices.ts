@@ -1,0 +1,34 @@
+import { signal } from '@preact/signals';
+import { isFault } from 'work-management-client';
+
+/** A failure of something small, shown at the edge of the page until it is closed. */
+export const failure = signal<string | null>(null);
+
+/** What screen readers are told without moving there; two in a row of the same words are told twice. */
+export const announcement = signal<{ text: string; number: number }>({ text: '', number: 0 });
+
+export function announce(text: string): void {
+  announcement.value = { text, number: announcement.peek().number + 1 };
+}
+
+/** A failure in a sentence for the person who caused it. */
+export function explain(error: unknown): string {
+  if (isFault(error, 'NETWORK_ERROR', 'TIMEOUT'))
+    return 'The service did not answer, so this may not have been saved. Try again in a moment.';
+  if (isFault(error, 'RATE_LIMITED')) return 'That was a lot at once. Wait a minute and try again.';
+  if (isFault(error) && error.issues.length > 0) return error.issues.map((issue) => issue.message).join(' ');
+  return error instanceof Error ? error.message : 'Something went wrong. Try again.';
+}
+
+/** Does something small; where it fails, says so at the edge of the page. Answers whether it was done. */
+export async function attempt(run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await run();
+    failure.value = null;
+    return true;
+  } catch (error) {
+    // A session that has ended shows the sign-in form, which says it.
+    if (!isFault(error, 'SESSION_ENDED')) failure.value = explain(error);
+    return false;
+  }
+}

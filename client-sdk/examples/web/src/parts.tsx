@@ -1,0 +1,99 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { Task } from 'work-management-client';
+import { Icon } from './icon.tsx';
+import { ago, momentInWords } from './time.ts';
+
+export type Status = Task['status'];
+
+export const statuses: readonly Status[] = ['todo', 'in_progress', 'in_review', 'done'];
+
+export const statusNames: Record<Status, string> = {
+  todo: 'To do',
+  in_progress: 'In progress',
+  in_review: 'In review',
+  done: 'Done',
+};
+
+const hues = 8;
+
+/** Somebody's initials, in a colour of their own. Their name stands beside it, or is given by `label`. */
+export function Avatar({ id, name, label = false }: { id: number; name: string; label?: boolean }): JSX.Element {
+  const words = name.split(/\s+/).filter((word) => word !== '');
+  const initials = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => word?.[0] ?? '').join('');
+  const spoken = label ? ({ role: 'img', 'aria-label': name, title: name } as const) : { 'aria-hidden': true };
+  return (
+    <span class={`avatar hue-${id % hues}`} {...spoken}>
+      {initials.toUpperCase()}
+    </span>
+  );
+}
+
+/** A status in words, with a sign and a colour of its own. */
+export function StatusBadge({ status }: { status: Status }): JSX.Element {
+  return (
+    <span class={`status status-${status}`}>
+      <Icon name={status} />
+      {statusNames[status]}
+    </span>
+  );
+}
+
+export function Ago({ at }: { at: string }): JSX.Element {
+  return (
+    <time dateTime={at} title={momentInWords(at)}>
+      {ago(at)}
+    </time>
+  );
+}
+
+/** Why something could not be shown or done. */
+export function Problem({ text, onRetry }: { text: string | null; onRetry?: () => void }): JSX.Element | null {
+  if (text === null) return null;
+  return (
+    <div class="problem" role="alert">
+      <Icon name="warning" />
+      <p>{text}</p>
+      {onRetry && (
+        <button type="button" class="button small" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Field({
+  label,
+  name,
+  hint,
+  children,
+}: {
+  label: string;
+  name: string;
+  hint?: string;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {children}
+      {hint !== undefined && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Grey shapes where something is about to be. */
+export function Loading({ lines = 3, label }: { lines?: number; label: string }): JSX.Element {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">{label}</span>
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} class="bone" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { signal } from '@preact/signals';
+
+export type Route =
+  | { view: 'board'; projectId: number | null; mine: boolean }
+  | { view: 'task'; taskId: number; commentId: number | null }
+  | { view: 'hours' }
+  | { view: 'missing' };
+
+function parse(hash: string): Route {
+  const { pathname, searchParams } = new URL(hash.replace(/^#?\/?/, 'page:/'));
+  const [section = '', id = ''] = pathname.split('/').filter((part) => part !== '');
+  const number = (text: string | null): number | null => (/^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : null);
+  const identifier = number(id);
+  if (section === 'hours') return { view: 'hours' };
+  if (section === 'tasks' && identifier !== null)
+    return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };
+  if (section === 'projects' && identifier !== null) return { view: 'board', projectId: identifier, mine: false };
+  if (section === '' || (section === 'tasks' && id === ''))
+    return { view: 'board', projectId: number(searchParams.get('project')), mine: searchParams.has('mine') };
+  return { view: 'missing' };
+}
+
+/** Where the page is, by the part of its address after `#`. */
+export const route = signal<Route>(parse(location.hash));
+addEventListener('hashchange', () => (route.value = parse(location.hash)));
+
+export const taskHref = (taskId: number, commentId?: number | null): string =>
+  `#/tasks/${taskId}${commentId === undefined || commentId === null ? '' : `?comment=${commentId}`}`;
+
+export function boardHref({ projectId, mine }: { projectId: number | null; mine: boolean }): string {
+  const filters = new URLSearchParams();
+  if (projectId !== null) filters.set('project', String(projectId));
+  if (mine) filters.set('mine', '');
+  return `#/tasks${filters.size === 0 ? '' : `?${filters.toString().replace(/=$/, '')}`}`;
+}

@@ -1,0 +1,114 @@
+import type { JSX } from 'preact';
+import { client, getMe, session } from '../client.ts';
+import { Icon, type IconName } from '../icon.tsx';
+import { write } from '../network.ts';
+import { attempt } from '../notices.ts';
+import { Avatar } from '../parts.tsx';
+import { route } from '../route.ts';
+import { nextTheme, theme } from '../theme.ts';
+import { Bell } from './bell.tsx';
+import { usePopover } from './popover.ts';
+import { TimerPill } from './timer-pill.tsx';
+
+export function Mark(): JSX.Element {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="9" />
+      <path d="M8 11.5 12 22l4-8 4 8 4-10.5" />
+    </svg>
+  );
+}
+
+export function Header(): JSX.Element {
+  const { view } = route.value;
+  return (
+    <header class="top">
+      <a class="brand" href="#/tasks">
+        <Mark />
+        <span>{session.value?.company?.company_name}</span>
+      </a>
+      <nav aria-label="Views">
+        <NavLink href="#/tasks" icon="board" isCurrent={view === 'board' || view === 'task'}>
+          Board
+        </NavLink>
+        <NavLink href="#/hours" icon="chart" isCurrent={view === 'hours'}>
+          Hours
+        </NavLink>
+      </nav>
+      <div class="top-tools">
+        <TimerPill />
+        <ThemeButton />
+        <Bell />
+        <PersonMenu />
+      </div>
+    </header>
+  );
+}
+
+function NavLink({
+  href,
+  icon,
+  isCurrent,
+  children,
+}: {
+  href: string;
+  icon: IconName;
+  isCurrent: boolean;
+  children: string;
+}): JSX.Element {
+  return (
+    <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+      <Icon name={icon} />
+      {children}
+    </a>
+  );
+}
+
+const themeWords = { auto: 'as the system', light: 'light', dark: 'dark' };
+const themeIcons = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
+
+export function ThemeButton(): JSX.Element {
+  const words = `Colours: ${themeWords[theme.value]}. Change`;
+  return (
+    <button type="button" class="icon-button" aria-label={words} title={words} onClick={nextTheme}>
+      <Icon name={themeIcons[theme.value]} />
+    </button>
+  );
+}
+
+function PersonMenu(): JSX.Element {
+  const { isOpen, setOpen, box, button } = usePopover();
+  const { _id, name, email } = getMe();
+  return (
+    <div class="popover-place" ref={box}>
+      <button
+        type="button"
+        ref={button}
+        class="person-button"
+        aria-expanded={isOpen}
+        aria-controls="person"
+        aria-label={`Your account, ${name}`}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Avatar id={_id} name={name} />
+      </button>
+      {isOpen && (
+        <section class="popover person" id="person" aria-label="Your account">
+          <p>
+            <strong>{name}</strong>
+            <span>{email}</span>
+            <span>{session.value?.company?.company_name}</span>
+          </p>
+          <button
+            type="button"
+            class="button wide"
+            onClick={() => void attempt(() => write(() => client.auth.logout()))}
+          >
+            <Icon name="out" />
+            Sign out
+          </button>
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Employee } from 'work-management-client';
+import { Icon } from '../icon.tsx';
+import { announce, explain } from '../notices.ts';
+import { Avatar } from '../parts.tsx';
+import { activeEmployees } from '../workspace.ts';
+import { complete, mentionedIn, queryAt, suggestionsFor, type Query } from './mentions.ts';
+import { htmlOf } from './rich-text.tsx';
+
+export type Written = { message: string; mentionedEmails: string[]; idempotencyKey: string };
+
+type ComposerProps = {
+  label: string;
+  /** On the button. */
+  action: string;
+  text?: string;
+  isFocused?: boolean;
+  onSend(written: Written): Promise<void>;
+  onCancel?(): void;
+};
+
+/** Where a comment is written. What could not be sent stays in it, and is sent once however often it is tried. */
+export function Composer({ label, action, text: first = '', isFocused, onSend, onCancel }: ComposerProps): JSX.Element {
+  const id = useId();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const key = useRef({ text: '', key: '' });
+  const [text, setText] = useState(first);
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const mentions = useMentions(area, setText);
+
+  useEffect(() => {
+    if (isFocused !== true) return;
+    area.current?.focus();
+    area.current?.setSelectionRange(first.length, first.length);
+  }, []);
+
+  async function send(): Promise<void> {
+    if (text.trim() === '' || isSending) return;
+    // The same text is the same comment, also where the answer to the first try was lost.
+    if (key.current.text !== text) key.current = { text, key: crypto.randomUUID() };
+    setSending(true);
+    setProblem(null);
+    try {
+      const mentionedEmails = mentionedIn(text, activeEmployees.value);
+      await onSend({ message: htmlOf(text), mentionedEmails, idempotencyKey: key.current.key });
+      key.current = { text: '', key: '' };
+      setText('');
+    } catch (error) {
+      setProblem(explain(error));
+    } finally {
+      setSending(false);
+    }
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (mentions.takeKey(event)) return;
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void send();
+    } else if (event.key === 'Escape' && onCancel) {
+      event.preventDefault();
+      onCancel();
+    }
+  }
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <label class="visually-hidden" for={id}>
+        {label}
+      </label>
+      <div class="composer-box">
+        <textarea
+          id={id}
+          ref={area}
+          rows={2}
+          placeholder={label}
+          value={text}
+          aria-describedby={`${id}-hint`}
+          aria-autocomplete="list"
+          aria-controls={mentions.people.length > 0 ? `${id}-people` : undefined}
+          aria-activedescendant={mentions.people.length > 0 ? `${id}-person-${mentions.index}` : undefined}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            mentions.look();
+          }}
+          onKeyDown={onKeyDown}
+          onClick={() => mentions.look()}
+          onBlur={() => mentions.close()}
+        />
+        {mentions.people.length > 0 && (
+          <ul class="mention-picker" id={`${id}-people`} role="listbox" aria-label="People to mention">
+            {mentions.people.map((person, index) => (
+              <li
+                key={person._id}
+                id={`${id}-person-${index}`}
+                role="option"
+                aria-selected={index === mentions.index}
+                onMouseDown={(event) => {
+                  event.preventDefault();
+                  mentions.choose(person);
+                }}
+              >
+                <Avatar id={person._id} name={person.name} />
+                <span class="mention-name">{person.name}</span>
+                <span class="mention-role">{person.designation}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      {problem !== null && (
+        <p class="problem-line" role="alert">
+          <Icon name="warning" />
+          {problem}
+        </p>
+      )}
+      <div class="composer-foot">
+        <p class="hint" id={`${id}-hint`}>
+          <kbd>@</kbd> mentions somebody, <kbd>Ctrl</kbd> <kbd>Enter</kbd> sends
+        </p>
+        {onCancel && (
+          <button type="button" class="button ghost small" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class="button primary small" aria-disabled={isSending || text.trim() === ''}>
+          {isSending ? 'Sending…' : action}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type Mentions = {
+  people: Employee[];
+  index: number;
+  look(): void;
+  close(): void;
+  choose(person: Employee): void;
+  /** Answers whether the key was for the list. */
+  takeKey(event: KeyboardEvent): boolean;
+};
+
+function useMentions(area: { current: HTMLTextAreaElement | null }, setText: (text: string) => void): Mentions {
+  const [query, setQuery] = useState<Query | null>(null);
+  const [index, setIndex] = useState(0);
+  const cursor = useRef<number | null>(null);
+  const people = query ? suggestionsFor(query, activeEmployees.value) : [];
+
+  // The text is put in by the next rendering; the cursor belongs behind the mention then.
+  useEffect(() => {
+    if (cursor.current === null) return;
+    area.current?.setSelectionRange(cursor.current, cursor.current);
+    cursor.current = null;
+  });
+
+  useEffect(() => {
+    if (people.length === 0) return;
+    announce(`${people.length} people to mention; arrow keys choose, Enter takes.`);
+  }, [people.length]);
+
+  function close(): void {
+    setQuery(null);
+    setIndex(0);
+  }
+
+  function choose(person: Employee): void {
+    if (!area.current || !query) return;
+    const done = complete(area.current.value, query, person.name);
+    cursor.current = done.cursor;
+    setText(done.text);
+    close();
+  }
+
+  return {
+    people,
+    index: Math.min(index, Math.max(0, people.length - 1)),
+    look() {
+      if (!area.current) return;
+      setQuery(queryAt(area.current.value, area.current.selectionStart));
+      setIndex(0);
+    },
+    close,
+    choose,
+    takeKey(event) {
+      if (people.length === 0) return false;
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step !== undefined) setIndex((index + step + people.length) % people.length);
+      else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab')
+        choose(people[index] ?? people[0]!);
+      else if (event.key === 'Escape') close();
+      else return false;
+      event.preventDefault();
+      return true;
+    },
+  };
+}
