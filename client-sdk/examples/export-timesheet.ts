@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import type { Client, TimesheetsGetInput } from 'work-management-client';
+import { isFault, type Client, type TimesheetsGetInput } from 'work-management-client';
 import { connect, connectionHelp } from './terminal/connection.ts';
 import { plainJson } from './terminal/plain-text.ts';
 import { findId, Problem, UsageProblem } from './terminal/problem.ts';
@@ -108,10 +108,16 @@ async function writeWhole(
 async function write(sheet: Sheet, stream: NodeJS.WritableStream, signal: AbortSignal): Promise<void> {
   let failure: Error | undefined;
   stream.on('error', (error) => (failure = error));
-  for await (const piece of sheet) {
-    if (!stream.write(piece)) await drained(stream);
-    signal.throwIfAborted();
-    if (failure) throw failure;
+  try {
+    for await (const piece of sheet) {
+      if (!stream.write(piece)) await drained(stream);
+      signal.throwIfAborted();
+      if (failure) throw failure;
+    }
+  } catch (error) {
+    throw isFault(error, 'NETWORK_ERROR')
+      ? new Problem('The connection broke before all was there. Run this again.')
+      : error;
   }
 }
 

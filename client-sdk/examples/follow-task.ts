@@ -34,7 +34,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
     const task = await getTask(client, taskId, signal);
     say(`Task ${taskId}: ${plainLine(task.title)}`);
     if (sender !== undefined) void writeLines(connection, { taskId, sender }, signal);
-    await follow(client, taskId, { since, json: values.json === true, signal });
+    await follow(connection, taskId, { since, json: values.json === true, signal });
   } catch (error) {
     if (!isStop(error, signal)) throw error;
   } finally {
@@ -55,14 +55,18 @@ async function getTask(client: Client, task_id: number, signal: AbortSignal) {
 type Following = { since: number; json: boolean; signal: AbortSignal };
 
 /** Shows what was said and then what happens, until it is stopped. */
-async function follow(client: Client, taskId: number, { since, json, signal }: Following): Promise<void> {
+async function follow({ client, self }: Connection, taskId: number, { since, json, signal }: Following): Promise<void> {
   const talk = createTalk();
   const failing = new AbortController();
   let listed: Promise<void> | undefined;
   let isAway = false;
 
   function show(changes: readonly Change[]): void {
-    for (const change of changes) process.stdout.write(json ? changeAsJson(change) : `${changeAsText(change, talk)}\n`);
+    for (const change of changes) {
+      // That one has just read it oneself is no news.
+      if (change.type === 'seen' && change.by.employee_id === self) continue;
+      process.stdout.write(json ? changeAsJson(change) : `${changeAsText(change, talk)}\n`);
+    }
   }
 
   async function showList(from: number): Promise<void> {

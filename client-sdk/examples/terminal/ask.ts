@@ -5,32 +5,36 @@ import { UsageProblem } from './problem.ts';
 
 /** Asks a person at the terminal; `insteadSay` is what a script without one is told to do. */
 export async function ask(question: string, insteadSay: string, signal: AbortSignal): Promise<string> {
-  return read(question, insteadSay, signal, process.stderr);
+  return read({ output: process.stderr, question, insteadSay, signal });
 }
 
 /** Asks for something that must not be seen: what is typed is not shown. */
 export async function askHidden(question: string, insteadSay: string, signal: AbortSignal): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  process.stderr.write(question);
-  try {
-    return await read('', insteadSay, signal, nowhere);
-  } finally {
-    process.stderr.write('\n');
-  }
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const onReady = (): void => void process.stderr.write(question);
+  const answer = await read({ output, question: '', insteadSay, signal, onReady });
+  process.stderr.write('\n');
+  return answer;
 }
 
-async function read(
-  question: string,
-  insteadSay: string,
-  signal: AbortSignal,
-  output: NodeJS.WritableStream,
-): Promise<string> {
+type Question = {
+  output: NodeJS.WritableStream;
+  question: string;
+  insteadSay: string;
+  signal: AbortSignal;
+  /** Called when the terminal does not show by itself what is typed any more. */
+  onReady?: () => void;
+};
+
+async function read({ output, question, insteadSay, signal, onReady }: Question): Promise<string> {
   if (!process.stdin.isTTY) throw new UsageProblem(insteadSay);
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   // In this mode the terminal hands Ctrl-C over as a key.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    return (await lines.question(question, { signal })).trim();
+    const answer = lines.question(question, { signal });
+    onReady?.();
+    return (await answer).trim();
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

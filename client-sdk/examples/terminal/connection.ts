@@ -1,7 +1,7 @@
 import { createClient, isCompanyChoice, type Client, type CompanyChoice } from 'work-management-client';
 import { ask, askHidden, passwordFromStdin } from './ask.ts';
 import { plainLine } from './plain-text.ts';
-import { toId, UsageProblem } from './problem.ts';
+import { findId, toId, UsageProblem } from './problem.ts';
 
 /** The options of all scripts that say where the service is and who is calling. A secret is never one of them. */
 export const connectionOptions = {
@@ -35,8 +35,10 @@ export type Connection = {
   client: Client;
   /** The company of the caller. */
   companyId(): number;
-  /** The employee who is calling. */
+  /** The employee who is calling; for where it must be known. */
   employeeId(): number;
+  /** The same, where it is known. */
+  self: number | undefined;
   /** Ends what was begun: streams, and the session where this script signed in. */
   close(): Promise<void>;
 };
@@ -71,6 +73,7 @@ function connectByKey(values: ConnectionValues, key: string): Connection {
         throw new UsageProblem('Say whose key it is, by the id of the employee: WMS_EMPLOYEE_ID');
       return toId(employee, 'WMS_EMPLOYEE_ID');
     },
+    self: findId(employee ?? ''),
     close: async () => client.close(),
   };
 }
@@ -98,6 +101,7 @@ export async function signIn(values: ConnectionValues, signal: AbortSignal): Pro
     client,
     companyId: () => place.company_id,
     employeeId: () => employee._id,
+    self: employee._id,
     async close() {
       client.close();
       // What cannot be ended now ends by itself.

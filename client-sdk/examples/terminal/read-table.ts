@@ -76,9 +76,10 @@ function parseRecords(name: string, text: string): TableRecord[] {
   const firstLine = text.slice(0, /[\r\n]|$/.exec(text)!.index);
   const [delimiter] = [',', ';', '\t'].toSorted((a, b) => firstLine.split(b).length - firstLine.split(a).length);
   try {
-    const parsed = parse(text, {
+    // With one kind of line end all agree on how many lines there are.
+    const parsed = parse(text.replaceAll(/\r\n?/g, '\n'), {
       delimiter: delimiter!,
-      record_delimiter: ['\r\n', '\n', '\r'],
+      record_delimiter: '\n',
       relax_column_count: true,
       skip_empty_lines: true,
       trim: true,

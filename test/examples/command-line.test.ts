@@ -1,0 +1,66 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findFreePort } from '../support/process.ts';
+import { startService } from '../support/service.ts';
+import { givenFile, runScript } from './run-script.ts';
+
+const service = await startService();
+const times = await givenFile('times.csv', 'task_id,employee_id,start,end\n1,1,2026-03-02T09:00Z,2026-03-02T10:00Z\n');
+const people = await givenFile('people.csv', 'email,first_name,last_name\njoan@example.com,Joan,Clarke\n');
+
+/** Each script with what it needs to get as far as the service. */
+const calls: Record<string, string[]> = {
+  'create-api-key.ts': ['--email', 'ada@example.com', '--password-stdin'],
+  'export-timesheet.ts': [],
+  'follow-task.ts': ['1'],
+  'import-time-logs.ts': [times],
+  'invite-employees.ts': [people],
+};
+const names = readdirSync(join(import.meta.dirname, '../../client-sdk/examples')).filter((name) =>
+  name.endsWith('.ts'),
+);
+
+test('every script is held to what follows', () => {
+  expect(Object.keys(calls)).toEqual(names.toSorted());
+});
+
+describe.each(names)('%s', (name) => {
+  const parameters = calls[name]!;
+  const settings = { WMS_API_KEY: 'wms_none', WMS_COMPANY_ID: '1', WMS_EMPLOYEE_ID: '1' };
+
+  test('shows its help, and refuses what it does not know', async () => {
+    const [help, unknown] = await Promise.all([runScript(name, ['--help']), runScript(name, ['--no-such-option'])]);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain(`  node ${name} [options]`);
+    expect(help.stdout).toContain('WMS_API_KEY');
+    expect(unknown).toEqual({ code: 2, stdout: '', stderr: "Unknown option '--no-such-option'. See --help.\n" });
+  });
+
+  test('says so where nothing answers, and where the proof is refused', async () => {
+    const away = `http://127.0.0.1:${await findFreePort()}`;
+    const [unanswered, refused] = await Promise.all([
+      runScript(name, [...parameters, '--url', away], settings, 'secret'),
+      runScript(name, [...parameters, '--url', service.url], settings, 'secret'),
+    ]);
+    expect(unanswered.code).toBe(1);
+    expect(unanswered.stderr).toContain(`No answer from ${away}. Is the service running there`);
+    expect(refused.code).toBe(1);
+    const reason = name === 'create-api-key.ts' ? 'password is wrong' : 'The key in WMS_API_KEY is refused';
+    expect(refused.stderr).toContain(reason);
+    expect(refused.stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+test('a key needs to be told its company, and a bad setting is named', async () => {
+  const key = { WMS_URL: service.url, WMS_API_KEY: 'wms_none' };
+  const [unknown, bad, odd] = await Promise.all([
+    runScript('export-timesheet.ts', [], key),
+    runScript('export-timesheet.ts', ['--company', 'seven'], key),
+    runScript('export-timesheet.ts', ['--url', 'api.example.com'], key),
+  ]);
+  expect(unknown.code).toBe(2);
+  expect(unknown.stderr).toContain('--company or WMS_COMPANY_ID');
+  expect(bad).toMatchObject({ code: 2, stderr: 'The company must be a number, not "seven". See --help.\n' });
+  expect(odd.stderr).toContain('like https://api.example.com, not "api.example.com"');
+});

@@ -1,0 +1,122 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { password, startService } from '../support/service.ts';
+import { folder, runScript, startProgram } from './run-script.ts';
+
+const service = await startService();
+const email = 'both@example.com';
+await service.registerCompany({ name: 'First\u009B2J', email });
+const second = await service.registerCompany({ name: 'Second', email });
+await service.signIn(email, second.companyId);
+
+const script = 'create-api-key.ts';
+const here = ['--url', service.url, '--email', email];
+const fromStdin = [...here, '--password-stdin'];
+const company = ['--company', String(second.companyId)];
+const path = (name: string) => join(folder, name);
+
+async function sessionsLeft(): Promise<number> {
+  const { sessions } = (await service.as(second.pair).get('/api/sessions/')).body as { sessions: unknown[] };
+  return sessions.length;
+}
+
+test('writes settings for the other scripts that only their owner can read, and prints no key', async () => {
+  const before = await sessionsLeft();
+  const made = await runScript(
+    script,
+    [...fromStdin, ...company, '--days', '7', '--output', 'own.env'],
+    {},
+    `${password}\n`,
+  );
+  expect(made.code).toBe(0);
+  expect(made.stdout).toBe('node --env-file=own.env SCRIPT …\n');
+  expect(statSync(path('own.env')).mode & 0o777).toBe(0o600);
+  const text = readFileSync(path('own.env'), 'utf8');
+  expect(text).toMatch(
+    new RegExp(
+      `^WMS_URL=${service.url}\nWMS_API_KEY=wms_\\S+\nWMS_COMPANY_ID=${second.companyId}\nWMS_EMPLOYEE_ID=${second.employeeId}\n$`,
+    ),
+  );
+  expect(made.stderr).not.toContain('wms_');
+  // The session in which it was made has ended.
+  expect(await sessionsLeft()).toBe(before);
+
+  const { keys } = (await service.as(second.pair).get('/api/api-keys/')).body;
+  expect(keys).toMatchObject([{ name: expect.stringMatching(/^Scripts on /), scopes: ['read', 'write'] }]);
+  const daysLeft = (Date.parse(keys[0].expiresAt) - Date.now()) / (24 * 3600 * 1000);
+  expect(daysLeft).toBeGreaterThan(6.9);
+  expect(daysLeft).toBeLessThanOrEqual(7);
+
+  const again = await runScript(script, [...fromStdin, ...company, '--output', 'own.env'], {}, password);
+  expect(again).toMatchObject({ code: 1, stderr: 'own.env is there already. --force replaces it.\n' });
+  expect(readFileSync(path('own.env'), 'utf8')).toBe(text);
+
+  const examples = join(import.meta.dirname, '../../client-sdk/examples');
+  const used = await startProgram(process.execPath, [
+    '--env-file=own.env',
+    join(examples, 'export-timesheet.ts'),
+    '--output',
+    '-',
+  ]).ended;
+  expect(used).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('leaves no file where there is no key', async () => {
+  const wrong = await runScript(script, [...fromStdin, ...company, '--output', 'wrong.env'], {}, 'wrong');
+  expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: 'The e-mail address or the password is wrong.\n' });
+  const scopes = await runScript(
+    script,
+    [...fromStdin, '--scopes', 'read,login', '--output', 'wrong.env'],
+    {},
+    password,
+  );
+  expect(scopes).toMatchObject({
+    code: 2,
+    stderr: '--scopes takes read, write or read,write, not "login". See --help.\n',
+  });
+  expect(existsSync(path('wrong.env'))).toBe(false);
+});
+
+test('asks nobody where there is no terminal, and says what to do instead', async () => {
+  const [password, choice] = await Promise.all([
+    runScript(script, [...here, '--output', 'none.env']),
+    runScript(script, [...fromStdin, '--output', 'none.env'], {}, 'correct horse battery staple'),
+  ]);
+  expect(password.code).toBe(2);
+  expect(password.stderr).toContain('Set WMS_API_KEY, or sign in with --email and --password-stdin');
+  expect(choice.code).toBe(2);
+  expect(choice.stderr).toContain(`  ${second.companyId}  Second\n`);
+  expect(choice.stderr).toContain('  First\u{fffd}2J\n');
+  expect(choice.stderr).toContain('Say which company is meant: --company');
+});
+
+// Of util-linux, which every Linux has: runs a program in a terminal of its own.
+describe.skipIf(!existsSync('/usr/bin/script'))('in a terminal', () => {
+  const command = [process.execPath, join(import.meta.dirname, '../../client-sdk/examples', script)].join(' ');
+  const inTerminal = (parameters: string[]) =>
+    startProgram('/usr/bin/script', ['-qec', `${command} ${parameters.join(' ')}`, '/dev/null']);
+
+  test('asks for the password and shows nothing of it, then which company is meant', async () => {
+    const run = inTerminal([...here, '--output', 'asked.env']);
+    await run.said(`Password of ${email}: `);
+    run.type(`${password}\r`);
+    await run.said('Company: ');
+    run.type(`${second.companyId}\r`);
+    const { code, stdout } = await run.ended;
+    expect(stdout).toContain('The key is in asked.env');
+    expect(stdout).not.toContain(password.slice(0, 7));
+    expect(code).toBe(0);
+    expect(readFileSync(path('asked.env'), 'utf8')).toContain(`WMS_COMPANY_ID=${second.companyId}\n`);
+  });
+
+  test('can be left by Ctrl-C at the question', async () => {
+    const run = inTerminal([...here, '--output', 'left.env']);
+    await run.said(`Password of ${email}: `);
+    run.type('\u0003');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(1);
+    expect(stdout).toContain('Stopped.');
+    expect(existsSync(path('left.env'))).toBe(false);
+  });
+});
