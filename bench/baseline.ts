@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resultsFolder, type Result } from './result.ts';
+import type { Row } from './table.ts';
+
+const file = `${resultsFolder}baseline.json`;
+/** A ratio may fall to this part of the one that was kept: machines and neighbours differ, lost work shows. */
+const partMin = 0.5;
+
+type Ratios = Record<string, number>;
+const keyOf = ({ operation, side }: Row): string => `${operation} ${side}`;
+
+export function saveBaseline({ machine, pinned, rows }: Result): void {
+  const { cpu, cores, node, postgres, date } = machine;
+  const measured = rows.filter(({ side }) => side !== 'floor');
+  const ratios: Ratios = Object.fromEntries(measured.map((row) => [keyOf(row), Number(row.ratio.toFixed(2))]));
+  writeFileSync(
+    file,
+    `${JSON.stringify({ machine: { cpu, cores, node, postgres, date }, pinned, ratios }, null, 2)}\n`,
+  );
+}
+
+/** How often what has fallen is measured again, and longer, before it counts: a machine that does much else loses rounds. */
+const repeats = 2;
+
+/** Whether no ratio has fallen to less than half of what it was. */
+export async function compareWithBaseline(rows: Row[], again: (operation: string) => Promise<Row[]>): Promise<boolean> {
+  const { ratios } = JSON.parse(readFileSync(file, 'utf8')) as { ratios: Ratios };
+  const fallen = (some: Row[]): Row[] => some.filter((row) => row.ratio < (ratios[keyOf(row)] ?? 0) * partMin);
+  let lost = fallen(rows);
+  for (let repeat = 0; repeat < repeats && lost.length > 0; repeat += 1) {
+    const asked = new Set(lost.map(keyOf));
+    const operations = new Set(lost.map((row) => row.operation));
+    lost = [];
+    for (const operation of operations) {
+      console.log(`${operation} seems to have fallen: measuring it again`);
+      lost.push(...fallen(await again(operation)).filter((row) => asked.has(keyOf(row))));
+    }
+  }
+  for (const row of lost) {
+    const before = ratios[keyOf(row)]!;
+    console.log(
+      `FALLEN: ${row.operation} over ${row.side} is at ${row.ratio.toFixed(2)} of the floor, and was at ${before}. ` +
+        'Find what made it slower; where that is meant, run `npm run bench -- --short --save-baseline` and say why in the commit.',
+    );
+  }
+  const compared = rows.filter((row) => keyOf(row) in ratios).length;
+  if (lost.length === 0) console.log(`bench: none of ${compared} ratios has fallen to less than half of the baseline`);
+  return lost.length === 0;
+}

@@ -1,0 +1,27 @@
+import type { Format } from '../requests.ts';
+import type { World } from '../world.ts';
+
+/** What the load generator is asked to do. */
+export type Job = {
+  url: string;
+  operation: string;
+  format: Format;
+  headers: Record<string, string>;
+  world: World;
+  connections: number;
+  seconds: number;
+  /** Requests a second that arrive whatever the answers do; left out, each connection sends as soon as it is answered. */
+  rate?: number;
+};
+
+/** What came of it. Times are in milliseconds, of requests; a batch is one request of many calls. */
+export type Load = {
+  requestsPerSecond: number;
+  callsPerSecond: number;
+  p50: number;
+  p99: number;
+  /** Answers that were no 200. */
+  failures: number;
+  /** The share of a core that the generator itself took. */
+  generatorShare: number;
+};

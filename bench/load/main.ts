@@ -1,0 +1,134 @@
+import { furtherOperations, operations } from '../operations.ts';
+import { callsPerRequest, toRequest } from '../requests.ts';
+import { openConnection, type Connection } from './connection.ts';
+import type { Job, Load } from './job.ts';
+
+/*
+ * The load generator: a process of its own on a core of its own, told by its parent what to send. Requests of reads are
+ * made once and sent in turns; those of writes are made as they are sent, for no two may be the same.
+ */
+
+/** Different requests of a read: enough that nothing answers by heart. */
+const variety = 512;
+
+function requestsOf({ url, operation: name, format, headers, world }: Job): () => Buffer {
+  const operation = operations[name] ?? furtherOperations[name];
+  if (!operation) throw new Error(`there is no operation ${name}`);
+  const { host } = new URL(url);
+  const make = () => toRequest(operation, { world, format, host, headers });
+  if (operation.kind === 'mutation') return make;
+  const made = Array.from({ length: variety }, make);
+  let next = 0;
+  return () => made[(next += 1) % variety]!;
+}
+
+type Measured = { latencies: number[]; failures: number };
+
+/** Each connection sends its next request when it has its answer. */
+async function closedLoop(connections: Connection[], request: () => Buffer, untilMs: number): Promise<Measured> {
+  const latencies: number[] = [];
+  let failures = 0;
+  await Promise.all(
+    connections.map(
+      (connection) =>
+        new Promise<void>((done) => {
+          const next = (): void => {
+            const start = performance.now();
+            if (start >= untilMs) return done();
+            connection.send(request(), (status) => {
+              latencies.push(performance.now() - start);
+              if (status === 200) return next();
+              failures += 1;
+              // A server that has gone would be asked in a loop that never yields.
+              setImmediate(next);
+            });
+          };
+          next();
+        }),
+    ),
+  );
+  return { latencies, failures };
+}
+
+/**
+ * Requests arrive at a steady rate, in bursts of a timer's millisecond, and wait where all connections are busy: that
+ * wait counts, as it does for people.
+ */
+async function openLoop(
+  connections: Connection[],
+  request: () => Buffer,
+  { untilMs, rate }: { untilMs: number; rate: number },
+): Promise<Measured> {
+  const latencies: number[] = [];
+  let failures = 0;
+  const free = [...connections];
+  const waiting: number[] = [];
+  const begun = performance.now();
+  let arrived = 0;
+  let open = 0;
+  await new Promise<void>((done) => {
+    const send = (connection: Connection, since: number): void => {
+      open += 1;
+      connection.send(request(), (status) => {
+        open -= 1;
+        latencies.push(performance.now() - since);
+        if (status !== 200) failures += 1;
+        const next = waiting.shift();
+        if (next === undefined) free.push(connection);
+        else send(connection, next);
+      });
+    };
+    const tick = (): void => {
+      const now = performance.now();
+      if (now >= untilMs) waiting.length = 0;
+      if (now >= untilMs && open === 0) return done();
+      const due = now < untilMs ? Math.ceil(((now - begun) * rate) / 1000) : 0;
+      for (; arrived < due; arrived += 1) {
+        const connection = free.pop();
+        if (connection) send(connection, now);
+        else waiting.push(now);
+      }
+      setTimeout(tick, 1);
+    };
+    tick();
+  });
+  return { latencies, failures };
+}
+
+async function run(job: Job): Promise<Load> {
+  const { hostname, port } = new URL(job.url);
+  const address = { host: hostname, port: Number(port) };
+  const connections = await Promise.all(Array.from({ length: job.connections }, () => openConnection(address)));
+  const request = requestsOf(job);
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  const untilMs = start + job.seconds * 1000;
+  const { rate } = job;
+  const { latencies, failures } =
+    rate === undefined
+      ? await closedLoop(connections, request, untilMs)
+      : await openLoop(connections, request, { untilMs, rate });
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  for (const connection of connections) connection.close();
+
+  const sorted = Float64Array.from(latencies).toSorted();
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+  const requestsPerSecond = (latencies.length - failures) / seconds;
+  return {
+    requestsPerSecond,
+    callsPerSecond: requestsPerSecond * callsPerRequest(job.format),
+    p50: at(0.5),
+    p99: at(0.99),
+    failures,
+    generatorShare: (user + system) / 1e6 / seconds,
+  };
+}
+
+process.on('message', (job: Job) => {
+  run(job).then(
+    (load) => process.send!({ load }),
+    (error: unknown) => process.send!({ error: String(error) }),
+  );
+});
+process.once('disconnect', () => process.exit());

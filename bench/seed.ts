@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Database } from '../db/open.ts';
+import { insertEmployee } from '../server/features/employees/queries.ts';
+import { setUpCompany } from '../server/features/registration/set-up-company.ts';
+import { createPasswords } from '../server/kernel/passwords.ts';
+import { commentsPerTask, seedTalk, talkers } from './seed-talk.ts';
+import type { Range, World } from './world.ts';
+
+/** How much there is of everything. */
+export type Sizes = {
+  employees: number;
+  projects: number;
+  tasks: number;
+  /** In all; each task that is talked on has fifty. */
+  comments: number;
+  /** Of one person. */
+  notifications: number;
+  /** In all; each task that is logged on has a hundred. */
+  logs: number;
+};
+
+type Report = (what: string) => void;
+
+const logsPerTask = 100;
+const password = 'correct horse battery staple';
+
+/** Makes a company in a migrated database: what the service would have made of so much work. */
+export async function seed(database: Database, client: pg.Client, sizes: Sizes, report: Report): Promise<World> {
+  const caller = await foundCompany(database);
+  const { companyId, employeeId } = caller;
+  const step = async (what: string, statement: string): Promise<void> => {
+    report(`seeding ${what}`);
+    await client.query(statement);
+  };
+  // References hold by the way rows are made here; checking each takes most of the time, where that is not a superuser's.
+  await client.query('set session_replication_role = replica').catch(() => {});
+  const { rows: searched } = await client.query<{ definition: string }>(
+    `select pg_get_indexdef('employees_by_search'::regclass) as definition`,
+  );
+  await client.query('drop index employees_by_search');
+  await step(
+    `${sizes.employees} employees`,
+    `with account as (
+      insert into accounts (email, email_verified_at, created_at, updated_at)
+      select 'person' || n || '@company.example', now(), now(), now() from generate_series(2, ${sizes.employees}) as n
+      returning account_id, email
+    ), person as (
+      select account_id, email, row_number() over () as n from account
+    ), named as (
+      select account_id, email, n, (${firstNames})[1 + n % 20] as first_name, (${lastNames})[1 + (n / 20) % 50] as last_name
+      from person
+    )
+    insert into employees (
+      company_id, account_id, email, first_name, last_name, designation, salary, phone, search_text, created_at, updated_at
+    )
+    select ${companyId}, account_id, email, first_name, last_name, 'Engineer', 50000 + n % 1000, '+44 20 7946 0958',
+      ' ' || lower(first_name || ' ' || last_name || ' ' || email || ' engineer'), now(), now()
+    from named order by n`,
+  );
+  await step(
+    'their counters',
+    `insert into notification_counts (company_id, employee_id)
+    select company_id, employee_id from employees where company_id = ${companyId} on conflict do nothing`,
+  );
+  await step('the index of their search', searched[0]!.definition);
+  const employees = await rangeOf(client, 'employees', 'employee_id', companyId);
+  await step(
+    `${sizes.projects} projects`,
+    `insert into projects (company_id, name, owner_id, created_at, updated_at)
+    select ${companyId}, 'Project ' || n, ${employeeId}, now(), now() from generate_series(1, ${sizes.projects}) as n`,
+  );
+  const projects = await rangeOf(client, 'projects', 'project_id', companyId);
+  await step(
+    `${sizes.tasks} tasks`,
+    `insert into tasks (company_id, project_id, title, owner_id, created_at, updated_at)
+    select ${companyId}, ${projects.first} + n % ${projects.count}, 'Task ' || n, ${employeeId}, now(), now()
+    from generate_series(1, ${sizes.tasks}) as n`,
+  );
+  await countTasks(client, companyId);
+  const tasks = await rangeOf(client, 'tasks', 'task_id', companyId);
+  await seedTalk(step, { companyId, employees, tasks }, sizes.comments);
+  await step(
+    `${sizes.notifications} notifications`,
+    `insert into notifications (
+      company_id, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id, is_read, created_at
+    )
+    select ${companyId}, ${employeeId}, 'seed ' || n, 'task', 'message', 'updates', 'Grace Hopper commented on Task ' || n,
+      'It works since this morning, have a look when you find the time.', 'https://app.example/tasks/' || n,
+      ${employees.first} + 1 + n % ${talkers}, ${tasks.first} + n % ${tasks.count}, n % 4 > 0, now()
+    from generate_series(1, ${sizes.notifications}) as n`,
+  );
+  await client.query(`
+    update notification_counts as c set total = n.total, unread = n.unread
+    from (select count(*) as total, count(*) filter (where not is_read) as unread from notifications where company_id = ${companyId}) as n
+    where c.company_id = ${companyId} and c.employee_id = ${employeeId}`);
+  await step(
+    `${sizes.logs} task logs`,
+    `insert into task_logs (
+      company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
+    )
+    select t.company_id, t.task_id, ${employees.first} + n % ${employees.count}, t.project_id, begun, begun + interval '1 hour',
+      'Cut the gears', true, now(), now()
+    from generate_series(0, ${sizes.logs - 1}) as n
+    -- Long ago: logs that are measured are of this year, and meet none of these on their days.
+    cross join lateral (select timestamptz '2019-01-01' + n * interval '37 seconds' as begun) as b
+    join tasks as t on t.company_id = ${companyId} and t.task_id = ${tasks.first} + n / ${logsPerTask}`,
+  );
+  await client.query('reset session_replication_role').catch(() => {});
+  report('vacuum');
+  await client.query('vacuum (analyze)');
+  const some = (count: number): Range => ({ first: tasks.first, count });
+  return {
+    ...caller,
+    password,
+    employees,
+    tasks,
+    talkedOn: some(Math.floor(sizes.comments / commentsPerTask)),
+    loggedOn: some(Math.floor(sizes.logs / logsPerTask)),
+  };
+}
+
+async function foundCompany(database: Database) {
+  const now = new Date();
+  const email = `ada-${randomUUID()}@company.example`;
+  const passwordHash = await createPasswords().hash(password);
+  const { db } = database;
+  const { companyId } = await setUpCompany(db, { name: 'Analytical Engines', referralCode: null, now });
+  const { account_id: accountId } = await db
+    .insertInto('accounts')
+    .values({ email, password_hash: passwordHash, email_verified_at: now, created_at: now, updated_at: now })
+    .returning('account_id')
+    .executeTakeFirstOrThrow();
+  const person = { firstName: 'Ada', lastName: 'Lovelace', designation: 'Analyst', salary: 90_000, isAdmin: true };
+  const employeeId = await insertEmployee(db, { companyId, accountId, email, ...person, now });
+  const { session_id: sessionId } = await db
+    .insertInto('sessions')
+    .values({
+      account_id: accountId,
+      company_id: companyId,
+      employee_id: employeeId,
+      method: 'password',
+      rotated_at: now,
+      expires_at: new Date(now.getTime() + 24 * 3600 * 1000),
+      created_at: now,
+      last_used_at: now,
+    })
+    .returning('session_id')
+    .executeTakeFirstOrThrow();
+  return { companyId, employeeId, accountId, sessionId, email };
+}
+
+async function rangeOf(client: pg.Client, table: string, column: string, companyId: number): Promise<Range> {
+  const { rows } = await client.query<{ first: string; last: string; count: string }>(
+    `select min(${column}) as first, max(${column}) as last, count(*) from ${table} where company_id = ${companyId}`,
+  );
+  const [first, last, count] = [Number(rows[0]!.first), Number(rows[0]!.last), Number(rows[0]!.count)];
+  if (last - first + 1 !== count) throw new Error(`${table} has gaps: it was not empty before`);
+  return { first, count };
+}
+
+async function countTasks(client: pg.Client, companyId: number): Promise<void> {
+  await client.query(`
+    insert into task_counts (
+      company_id, project_id, owner_id, todo, in_progress, in_review, done, done_with_due_date, done_on_time
+    )
+    select company_id, project_id, owner_id, count(*), 0, 0, 0, 0, 0 from tasks where company_id = ${companyId}
+    group by company_id, project_id, owner_id`);
+}
+
+const array = (words: string): string => `array['${words.split(' ').join("','")}']`;
+const firstNames = array(
+  'Grace Alan Edsger Barbara Donald John Frances Ken Dennis Radia Tony Adele Leslie Margaret Niklaus Jean Robin Shafi Tim Vint',
+);
+const lastNames = array(
+  'Hopper Turing Dijkstra Liskov Knuth Backus Allen Thompson Ritchie Perlman Hoare Goldberg Lamport Hamilton Wirth Sammet Milner Goldwasser Berners Cerf Kahn Kay Wilkes Bartik Holberton Perlis Floyd Minsky McCarthy Newell Simon Rabin Scott Iverson Codd Cook Karp Hopcroft Tarjan Gray Brooks Engelbart Lampson Dahl Nygaard Naur Yao Blum Rivest Shamir',
+);

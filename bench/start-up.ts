@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Cluster } from './cluster.ts';
+import { residentMb } from './machine.ts';
+import { median } from './table.ts';
+
+/** How long the service takes to be ready where it has run before, and what it holds then. */
+export type StartUp = {
+  database: string;
+  readyMs: number;
+  residentMb: number;
+  readyMsMax: number;
+  residentMbMax: number;
+};
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const starts = 3;
+/** What is made behind a start has been made by then. */
+const restMs = 1_500;
+
+async function startOnce(environment: Record<string, string>) {
+  const begun = performance.now();
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, ['server/main.ts'], {
+    cwd: root,
+    env: { PATH, HOME, PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await new Promise<void>((ready, failed) => {
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+      if (said.includes('ready at')) ready();
+    });
+    void ended.then(() => failed(new Error(`the service ended before it was ready: ${said}`)));
+  });
+  const readyMs = performance.now() - begun;
+  await delay(restMs);
+  const resident = residentMb(child.pid!);
+  child.kill('SIGTERM');
+  await ended;
+  return { readyMs, resident };
+}
+
+async function measure(environment: Record<string, string>) {
+  // The first start makes the schema and the demo company.
+  await startOnce(environment);
+  const times = [];
+  for (let start = 0; start < starts; start += 1) times.push(await startOnce(environment));
+  return {
+    readyMs: median(times.map(({ readyMs }) => readyMs)),
+    residentMb: median(times.map(({ resident }) => resident)),
+  };
+}
+
+export async function measureStartUp(cluster: Cluster, report: (what: string) => void): Promise<StartUp[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'wms-bench-start-'));
+  const name = `wms_bench_${process.pid}_start`;
+  const client = new pg.Client({ connectionString: cluster.url });
+  await client.connect();
+  try {
+    report('start-up on the embedded database');
+    const embedded = await measure({ DATA_DIR: folder });
+    report('start-up on PostgreSQL');
+    await client.query(`create database ${name}`);
+    const url = Object.assign(new URL(cluster.url), { pathname: name }).href;
+    const server = await measure({ DATA_DIR: folder, DATABASE_URL: url });
+    return [
+      { database: 'embedded', ...embedded, readyMsMax: 3_000, residentMbMax: 450 },
+      { database: 'PostgreSQL', ...server, readyMsMax: 3_000, residentMbMax: 180 },
+    ];
+  } finally {
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.end();
+    await rm(folder, { recursive: true });
+  }
+}
