@@ -1,15 +1,13 @@
-import { setImmediate as tick, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { lanes, type AnyReaction, type Lane, type ReactionServices } from '../kernel/reaction.ts';
 import { sendWithinMs, type Mailer } from '../mail/mailer.ts';
 import { createLeases, type Leased, type LeaseTimes } from './leases.ts';
+import { createPace, type Pace } from './pace.ts';
 import { triesMax, waitAfter } from './retry.ts';
 
 /**
  * Runs deliveries: takes a lease on those that are due, runs their reactions, and crosses out what is done.
  * A worker that dies leaves its leases to run out, and another one takes over. Several nodes share the work.
- *
- * Each lane has a number of slots. A slot that becomes free is filled again at once, so that one delivery which
- * takes long holds up its own slot and nothing else.
  */
 export type Worker = {
   start(): void;
@@ -25,8 +23,6 @@ export type Worker = {
 /** `failed` will be tried again, `parked` will not. */
 export type TryCount = { reaction: string; outcome: 'done' | 'failed' | 'parked'; count: number };
 
-/** So few that requests find a connection to the database, so many that mail does not wait for mail. */
-const slots = 10;
 /** How often to look without being woken: for retries, and for what other nodes left behind. */
 const pollMs = 1_000;
 /** A process that was killed holds up what it had begun for as long as this; a send must fit into what renewals leave of it. */
@@ -34,7 +30,7 @@ const leaseTimes: LeaseTimes = { leaseMs: 20_000, renewMs: 5_000 };
 
 type LaneState = {
   readonly name: Lane;
-  readonly running: Set<Promise<void>>;
+  readonly pace: Pace;
   /** Passes come one after the other. */
   passes: Promise<unknown>;
   wanted: boolean;
@@ -53,7 +49,7 @@ export function createWorker(
   const stopping = new AbortController();
   const states = lanes.map((name): LaneState => ({
     name,
-    running: new Set(),
+    pace: createPace(name),
     passes: Promise.resolve(),
     wanted: false,
     nap: undefined,
@@ -115,16 +111,13 @@ export function createWorker(
     }
   }
 
-  /** Fills the free slots of a lane; answers whether there may be more to do than it has slots. */
+  /** Begins as many deliveries of a lane as there is room for; answers whether there may be more to do. */
   function pass(lane: LaneState): Promise<{ begun: number; isFull: boolean }> {
     const mine = lane.passes.then(async () => {
-      const free = slots - lane.running.size;
-      const leased = free === 0 ? [] : await leases.take(lane.name, free);
-      for (const one of leased) {
-        const running = tryOnce(one).finally(() => lane.running.delete(running));
-        lane.running.add(running);
-      }
-      return { begun: leased.length, isFull: leased.length === free };
+      const room = lane.pace.room();
+      const leased = room === 0 ? [] : await leases.take(lane.name, room);
+      for (const one of leased) lane.pace.begin(tryOnce(one));
+      return { begun: leased.length, isFull: leased.length === room };
     });
     lane.passes = mine.catch(() => {});
     return mine;
@@ -133,7 +126,7 @@ export function createWorker(
   async function drain(): Promise<void> {
     while (!stopping.signal.aborted) {
       const passes = await Promise.all(states.map(pass));
-      const running = states.flatMap((lane) => [...lane.running]);
+      const running = states.flatMap((lane) => lane.pace.running());
       if (running.length === 0 && passes.every(({ begun }) => begun === 0)) return;
       await Promise.all(running);
     }
@@ -153,9 +146,7 @@ export function createWorker(
         isCutOff = false;
       }
       if (passed?.isFull === true) {
-        if (lane.running.size > 0) await Promise.race(lane.running);
-        // What ends together is followed by one pass.
-        await tick();
+        await lane.pace.untilRoom();
       } else if (!lane.wanted && !stopping.signal.aborted) {
         lane.nap = new AbortController();
         await delay(pollMs, undefined, { signal: lane.nap.signal }).catch(() => {});
@@ -185,7 +176,7 @@ export function createWorker(
       for (const lane of states) lane.nap?.abort();
       await loops;
       await Promise.all(states.map((lane) => lane.passes));
-      await Promise.all(states.flatMap((lane) => [...lane.running]));
+      await Promise.all(states.flatMap((lane) => lane.pace.running()));
     },
   };
 }
