@@ -36,6 +36,8 @@ export type SendGridServer = {
   /** Requests that wait for the end of their answer. */
   countOpen(): number;
   behave(behaviour: Behaviour | ((request: number) => Behaviour)): void;
+  /** Breaks every connection, and with it what was left hanging. */
+  breakOff(): void;
   close(): Promise<void>;
 };
 
@@ -96,6 +98,7 @@ export async function startSendGrid(apiKey: string): Promise<SendGridServer> {
     behave(behaviour) {
       behaviourOf = typeof behaviour === 'function' ? behaviour : () => behaviour;
     },
+    breakOff: () => server.closeAllConnections(),
     async close() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
@@ -141,7 +144,7 @@ function carryOut(behaviour: Behaviour, response: ServerResponse, take: () => vo
   switch (behaviour.kind) {
     case 'take':
       take();
-      setTimeout(() => response.writeHead(202, { 'x-message-id': 'a' }).end(), behaviour.answerAfterMs ?? 0);
+      setTimeout(() => response.writeHead(202, { 'x-message-id': 'a' }).end(), behaviour.answerAfterMs ?? 0).unref();
       return;
     case 'refuse':
       refuse(response, behaviour);
