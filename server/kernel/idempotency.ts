@@ -38,7 +38,7 @@ export function beginIdempotentCall(
   const inputHash = sha256(`${key}\0${JSON.stringify(input) ?? ''}`);
   if (running.has(keyHash)) throw IDEMPOTENCY_KEY_IN_USE({ retryAfterSeconds: 1 });
   running.add(keyHash);
-  const sealingKey = () => tokens.deriveKey('idempotent answer', `${caller}\0${key}`);
+  const sealingKeys = () => tokens.deriveKeys('idempotent answer', `${caller}\0${key}`);
 
   async function find(db: Db) {
     return db
@@ -54,7 +54,7 @@ export function beginIdempotentCall(
       const kept = await find(database.reads);
       if (!kept) return undefined;
       if (kept.input_hash !== inputHash) throw IDEMPOTENCY_KEY_REUSED();
-      return { answer: JSON.parse(unseal(kept.sealed_answer, sealingKey())) as unknown };
+      return { answer: JSON.parse(unseal(kept.sealed_answer, sealingKeys())) as unknown };
     },
     async claim(db) {
       // The lock goes with the transaction, so a process that is killed holds up nobody.
@@ -67,7 +67,7 @@ export function beginIdempotentCall(
       const row = {
         operation,
         input_hash: inputHash,
-        sealed_answer: seal(JSON.stringify(answer), sealingKey()),
+        sealed_answer: seal(JSON.stringify(answer), sealingKeys()[0]),
         created_at: clock.now(),
       };
       await db
@@ -89,7 +89,18 @@ function seal(text: string, key: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-function unseal(box: Buffer, key: Buffer): string {
+/** Opens it by whichever key it was sealed with: the service's own may have changed since. */
+function unseal(box: Buffer, [key, ...others]: [Buffer, ...Buffer[]]): string {
+  try {
+    return open(box, key);
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (next === undefined) throw error;
+    return unseal(box, [next, ...rest]);
+  }
+}
+
+function open(box: Buffer, key: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, 12));
   decipher.setAuthTag(box.subarray(12, 28));
   return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8');

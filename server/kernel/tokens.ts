@@ -30,8 +30,8 @@ export type Tokens = {
   /** A keyed hash for secrets too short to be hashed plainly, such as six digits. */
   digest(purpose: string, secret: string): string;
   isDigest(stored: string, purpose: string, secret: string): boolean;
-  /** 32 bytes that only this service can derive from `salt`. */
-  deriveKey(purpose: string, salt: string): Buffer;
+  /** 32 bytes that only this service can derive from `salt`, by each key of the set: the first seals, all of them open. */
+  deriveKeys(purpose: string, salt: string): [Buffer, ...Buffer[]];
 };
 
 /** Makes a key set, as `AUTH_KEYS` takes it. */
@@ -101,7 +101,8 @@ export async function createTokens(keys: string): Promise<Tokens> {
     verifyRefresh: (token) => verified.refresh.get(token) ?? verify('refresh', token),
     digest: (purpose, secret) => mac(secrets[0]!, purpose, secret),
     isDigest: (stored, purpose, secret) => secrets.some((key) => isEqual(stored, mac(key, purpose, secret))),
-    deriveKey: (purpose, salt) => Buffer.from(hkdfSync('sha256', secrets[0]!, salt, purpose, 32)),
+    deriveKeys: (purpose, salt) =>
+      secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, salt, purpose, 32))) as [Buffer, ...Buffer[]],
   };
 }
 
