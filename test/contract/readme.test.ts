@@ -1,61 +1,170 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeSettings } from '../../server/config.ts';
-import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
+import { blocksOf, makeCheckout, runShell, startIn } from '../support/pages.ts';
+import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
 
-const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+/* The tours of the README and of docs/rest.md, taken one after the other with one service, as a newcomer would. */
 
-/** The shell blocks under a heading, as a reader would paste them. */
-function commandsUnder(heading: string): string[] {
-  const section = readme.split(/^## /m).find((part) => part.startsWith(heading));
-  if (section === undefined) throw new Error(`the README has no section ${heading}`);
-  return [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map((match) => match[1]!);
+const readme = await blocksOf('README.md');
+const rest = await blocksOf('docs/rest.md');
+const timeout = 180_000;
+const checkout = await makeCheckout();
+let home: Home;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  home = await makeHome();
+  const { DATABASE_URL = '' } = home.environment;
+  service = await startIn(checkout.folder, { DATABASE_URL });
+}, timeout);
+afterAll(async () => {
+  service?.signal('SIGTERM');
+  await service?.ended;
+  await endAllProcesses();
+  await checkout.remove();
+  await home?.remove();
+});
+
+/** The code under a heading of the README, at the service's real address. */
+function under(heading: string, language: string): string[] {
+  const found = readme.filter((block) => block.heading === heading && block.language === language);
+  return found.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service?.url ?? ''));
 }
 
-describe('the tour', () => {
-  test('runs as it is printed, and every answer is what it promises', async () => {
-    const home = await makeHome();
-    onTestFinished(async () => {
-      await endAllProcesses();
-      await home.remove();
-    });
-    const service = await startProcess(home.environment);
-    const [setUp, ...steps] = commandsUnder('Five minutes with curl');
-    const script = [
-      'set -eu',
-      setUp!.replace(/^base=.*$/m, `base=${service.url}`),
-      ...steps.map((step) => step.replaceAll('.data/mail.jsonl', join(home.folder, 'mail.jsonl'))),
-    ].join('\n');
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], {
-      env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
-    });
-    service.signal('SIGTERM');
-    expect(await service.ended).toBe(0);
+const answersIn = (stdout: string) =>
+  stdout.split(/(?<=\})\n?(?=\{)/).map((answer) => JSON.parse(answer) as Record<string, unknown>);
 
-    const answers = stdout.split(/(?<=\})(?=\{)/).map((answer) => JSON.parse(answer) as Record<string, unknown>);
-    expect(answers).toMatchObject([
-      { success: true },
-      { email: 'grace@example.com', designation: 'Engineer' },
-      { durationSeconds: 3600, description: 'First gear' },
-      { mentions: [{ email: 'grace@example.com' }] },
-      { employees: [{ name: 'Ada Lovelace' }, { name: 'Grace Hopper' }], deletedEmployees: [] },
-      { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
-      { comments: [{ likeCount: 0, replies: [] }] },
-      { status: 400, code: 'VALIDATION_FAILED', issues: [{ path: ['start_time'] }, { path: ['end_time'] }] },
+describe('the README', () => {
+  test('names two commands, of which CI begins with the one and these tests with the other', async () => {
+    expect(under('Start', 'sh')).toEqual(['npm ci\nnpm start\n']);
+    expect(await readFile(new URL('../../.ci/run', import.meta.url), 'utf8')).toContain('\nnpm ci');
+  });
+
+  test('shows the banner that the start prints', async () => {
+    const { text } = (await blocksOf('README.md')).find(({ language }) => language === 'text')!;
+    const names = (banner: string) => banner.match(/^ {2}\w[\w ]+?(?= {2})/gm);
+    expect(names(text)).toEqual(names(service.stdout()));
+  });
+
+  test('takes TypeScript programs through the client', { timeout }, async () => {
+    const [tour, ...others] = under('From TypeScript', 'ts');
+    expect(others).toEqual([]);
+    await writeFile(join(checkout.folder, 'tour.ts'), tour!);
+    const said = await runShell(checkout.folder, 'node_modules/.bin/node tour.ts');
+    const lines = said.trimEnd().split('\n');
+    expect(lines.slice(-3)).toEqual(['90 minutes', 'logged before', 'said: Warm white, please.']);
+    expect(lines.length).toBeGreaterThan(3);
+  });
+
+  test('takes third parties over REST', { timeout }, async () => {
+    const said = await runShell(checkout.folder, under('Over REST', 'sh').join('\n'));
+    expect(answersIn(said)).toMatchObject([
+      { projects: { total: expect.any(Number) }, tasks: { byStatus: {} } },
+      { page: 1, results: [{ status: 'in_review' }] },
+      { name: 'Spring fair', allocatedHours: 40 },
     ]);
+  });
+
+  test('takes scripts by an API key', { timeout }, async () => {
+    const said = await runShell(checkout.folder, under('From scripts', 'sh').join('\n'), { WMS_URL: service.url });
+    expect(said).toMatch(/node --env-file=wms\.env/);
+    const hours = await readFile(join(checkout.folder, 'hours.csv'), 'utf8');
+    expect(hours.trimEnd().split('\n').at(-1)).toMatch(/^Total,/);
+  });
+
+  test('makes keys for production', { timeout }, async () => {
+    const said = await runShell(checkout.folder, under('In production', 'sh').join('\n'));
+    expect(said).toMatch(/^\{"keys":\[\{.*"crv":"Ed25519"/m);
   });
 });
 
-describe('the table of settings', () => {
-  test('is that of the program', () => {
-    const rows = describeSettings().map(
-      ({ name, description, default: value }) =>
-        `| \`${name}\` | ${description} | ${value === '' ? '' : `\`${value}\``} |`,
+test('docs/rest.md leads third parties from the registration to a client of their own', { timeout }, async () => {
+  const steps = rest.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service.url));
+  const hook = new URL('third-party/with-compiler-api.mjs', import.meta.url).href;
+  // The generator needs TypeScript 5, which a reader's project has.
+  const commands = steps.map((text) => text.replace(/^npx /m, `NODE_OPTIONS='--import ${hook}' npx --no-install `));
+  const said = await runShell(checkout.folder, commands.join(`\nprintf '\\n---\\n'\n`));
+  const parts = said.split(/^---\n/m).map((part) => part.trim());
+  const [, , , team, work, reading, wrong, refusals, twice, limits, , key] = parts;
+  expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
+  expect(answersIn(work!)).toMatchObject([
+    { durationSeconds: 3600, description: 'First gear' },
+    { mentions: [{ email: 'grace@example.com' }] },
+  ]);
+  expect(answersIn(reading!)).toMatchObject([
+    { employees: [{ name: 'Ada Lovelace' }, { name: 'Grace Hopper' }], deletedEmployees: [] },
+    { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
+    { comments: [{ likeCount: 0, replies: [] }] },
+  ]);
+  expect(answersIn(wrong!)).toMatchObject([
+    { status: 400, code: 'VALIDATION_FAILED', issues: [{ path: ['start_time'] }, { path: ['end_time'] }] },
+  ]);
+  expect(refusals).toBe("[ 'name' ]\n1");
+  expect(twice).toBe('IDEMPOTENCY_KEY_REUSED');
+  expect(limits).toMatch(/^ratelimit-policy: 600;w=60\s+ratelimit-limit: 600$/im);
+  expect(answersIn(key!)).toMatchObject([{ company: { name: 'Analytical Engines' } }]);
+  expect(await readFile(join(checkout.folder, 'work-management.d.ts'), 'utf8')).toContain('"/tasklog/create/": {');
+});
+
+test('every command of these two pages is run by a test above', () => {
+  const headings = new Set(
+    readme.filter(({ language }) => ['sh', 'ts'].includes(language)).map(({ heading }) => heading),
+  );
+  expect(headings).toEqual(new Set(['Start', 'From TypeScript', 'Over REST', 'From scripts', 'In production']));
+  expect(rest.every(({ language }) => language === 'sh')).toBe(true);
+});
+
+describe('every page', () => {
+  const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'client-sdk/README.md'];
+
+  test('leads to files that are there and to headings that are on them', async () => {
+    const docs = (await readdir(new URL('../../docs/', import.meta.url), { recursive: true })).map(
+      (name) => `docs/${name}`,
     );
-    const table = /<!-- settings -->\n([\s\S]*?)\n<!-- \/settings -->/.exec(readme)?.[1]?.split('\n').slice(2);
-    expect(table).toEqual(rows);
+    const lost: string[] = [];
+    for (const page of [...pages, ...docs.filter((name) => name.endsWith('.md'))]) {
+      const at = new URL(`../../${page}`, import.meta.url);
+      const links = [...(await readFile(at, 'utf8')).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(([, link]) => link!);
+      for (const link of links) {
+        const target = new URL(link, at);
+        const text = await readFile(target, 'utf8').catch((error: NodeJS.ErrnoException) =>
+          error.code === 'EISDIR' ? '' : undefined,
+        );
+        const anchors = [...(text ?? '').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+          heading!
+            .toLowerCase()
+            .replaceAll(/[^\w -]/g, '')
+            .replaceAll(' ', '-'),
+        );
+        const isThere = text !== undefined && (target.hash === '' || anchors.includes(target.hash.slice(1)));
+        if (!isThere) lost.push(`${page}: ${link}`);
+      }
+    }
+    expect(lost).toEqual([]);
   });
+
+  test('names only npm scripts that there are', async () => {
+    const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const all = [...pages, 'docs/operations.md', 'docs/rest.md', 'docs/upgrading.md'];
+    const texts = await Promise.all(all.map((page) => readFile(new URL(`../../${page}`, import.meta.url), 'utf8')));
+    const named = texts.flatMap((text) =>
+      [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+test('the table of settings is that of the program', async () => {
+  const rows = describeSettings().map(
+    ({ name, description, default: value }) =>
+      `| \`${name}\` | ${description} | ${value === '' ? '' : `\`${value}\``} |`,
+  );
+  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const table = /<!-- settings -->\n([\s\S]*?)\n<!-- \/settings -->/.exec(page)?.[1]?.split('\n').slice(2);
+  expect(table).toEqual(rows);
 });
