@@ -6,17 +6,24 @@ import { Hours } from './hours/hours.tsx';
 import { route } from './route.ts';
 import { Announcer, AwayBanner, FailureNotice } from './shell/banner.tsx';
 import { Header } from './shell/header.tsx';
+import { ResetPassword } from './sign-in/reset-password.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
 import { TaskPage } from './task/task-page.tsx';
 
 export function App(): JSX.Element {
   return (
     <>
-      {me.value ? <SignedIn key={me.value._id} /> : <SignIn />}
+      <Page />
       <FailureNotice />
       <Announcer />
     </>
   );
+}
+
+function Page(): JSX.Element {
+  const at = route.value;
+  if (at.view === 'reset') return <ResetPassword token={at.token} />;
+  return me.value ? <SignedIn key={me.value._id} /> : <SignIn />;
 }
 
 function SignedIn(): JSX.Element {

@@ -16,14 +16,21 @@ export const statusNames: Record<Status, string> = {
 
 const hues = 8;
 
+/** `AO` for Amara Okafor. */
+export function initialsOf(name: string): string {
+  const words = name.split(/\s+/).filter((word) => word !== '');
+  return [words[0], words.length > 1 ? words.at(-1) : undefined]
+    .map((word) => word?.[0] ?? '')
+    .join('')
+    .toUpperCase();
+}
+
 /** Somebody's initials, in a colour of their own. Their name stands beside it, or is given by `label`. */
 export function Avatar({ id, name, label = false }: { id: number; name: string; label?: boolean }): JSX.Element {
-  const words = name.split(/\s+/).filter((word) => word !== '');
-  const initials = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => word?.[0] ?? '').join('');
   const spoken = label ? ({ role: 'img', 'aria-label': name, title: name } as const) : { 'aria-hidden': true };
   return (
     <span class={`avatar hue-${id % hues}`} {...spoken}>
-      {initials.toUpperCase()}
+      {initialsOf(name)}
     </span>
   );
 }

@@ -4,6 +4,7 @@ export type Route =
   | { view: 'board'; projectId: number | null; mine: boolean }
   | { view: 'task'; taskId: number; commentId: number | null }
   | { view: 'hours' }
+  | { view: 'reset'; token: string }
   | { view: 'missing' };
 
 function parse(hash: string): Route {
@@ -11,6 +12,7 @@ function parse(hash: string): Route {
   const [section = '', id = ''] = pathname.split('/').filter((part) => part !== '');
   const number = (text: string | null): number | null => (/^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : null);
   const identifier = number(id);
+  if (section === 'reset-password') return { view: 'reset', token: searchParams.get('token') ?? '' };
   if (section === 'hours') return { view: 'hours' };
   if (section === 'tasks' && identifier !== null)
     return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };

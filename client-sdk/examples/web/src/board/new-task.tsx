@@ -30,16 +30,20 @@ export function NewTask({ projectId, onClose, onMade }: NewTaskProps): JSX.Eleme
       dueDate: dueDate === '' ? null : dueDate,
     });
     onMade();
-    onClose();
+    dialog.current?.close();
   });
-  useEffect(() => dialog.current?.showModal(), []);
+  // The dialog gives the focus back to where it was, as long as it is closed before it goes.
+  useEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.querySelector('input')?.focus();
+  }, []);
 
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="new-task-heading" onClose={onClose}>
       <form class="stack" onSubmit={onSubmit}>
         <header>
           <h2 id="new-task-heading">New task</h2>
-          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+          <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
             <Icon name="close" />
           </button>
         </header>

@@ -3,7 +3,7 @@ import { client, getMe, session } from '../client.ts';
 import { Icon, type IconName } from '../icon.tsx';
 import { write } from '../network.ts';
 import { attempt } from '../notices.ts';
-import { Avatar } from '../parts.tsx';
+import { Avatar, initialsOf } from '../parts.tsx';
 import { route } from '../route.ts';
 import { nextTheme, theme } from '../theme.ts';
 import { Bell } from './bell.tsx';
@@ -87,7 +87,7 @@ function PersonMenu(): JSX.Element {
         class="person-button"
         aria-expanded={isOpen}
         aria-controls="person"
-        aria-label={`Your account, ${name}`}
+        aria-label={`Your account, ${name}, ${initialsOf(name)}`}
         onClick={() => setOpen(!isOpen)}
       >
         <Avatar id={_id} name={name} />

@@ -4,10 +4,10 @@ import { isCompanyChoice, type CompanyChoice, type SignedInResult } from 'work-m
 import { client, farewell, session } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { attempt } from '../notices.ts';
-import { Mark, ThemeButton } from '../shell/header.tsx';
 import { useTitle } from '../use-title.ts';
 import { CodeForm } from './code-form.tsx';
 import { CompanyForm } from './company-form.tsx';
+import { Frame } from './frame.tsx';
 import { PasswordForm } from './password-form.tsx';
 
 /** Where a sign-in goes on: the answer of the service, for the address that signs in. */
@@ -25,49 +25,39 @@ export function SignIn(): JSX.Element {
   };
 
   return (
-    <div class="sign-in-page">
-      <header class="sign-in-top">
-        <ThemeButton />
-      </header>
-      <main class="sign-in card">
-        <div class="sign-in-brand">
-          <Mark />
-          <p>Work Management</p>
-        </div>
-        <h1>{choice ? 'Choose a company' : 'Sign in'}</h1>
-        {farewell.value !== null && (
-          <p class="farewell" role="status">
-            {farewell.value}
+    <Frame heading={choice ? 'Choose a company' : 'Sign in'}>
+      {farewell.value !== null && (
+        <p class="farewell" role="status">
+          {farewell.value}
+        </p>
+      )}
+      {session.value ? (
+        <NoCompany />
+      ) : choice ? (
+        <CompanyForm choice={choice} email={email} onBack={() => setChoice(null)} />
+      ) : (
+        <>
+          <div class="ways" role="group" aria-label="How to sign in">
+            <button type="button" aria-pressed={way === 'password'} onClick={() => setWay('password')}>
+              Password
+            </button>
+            <button type="button" aria-pressed={way === 'code'} onClick={() => setWay('code')}>
+              Mailed code
+            </button>
+          </div>
+          {way === 'password' ? (
+            <PasswordForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
+          ) : (
+            <CodeForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
+          )}
+          <p class="hint sign-in-hint">
+            {way === 'password'
+              ? 'The sign-in of the demo company is printed where the service was started.'
+              : 'Without a mail provider, mails are written to mail.jsonl in the data folder of the service.'}
           </p>
-        )}
-        {session.value ? (
-          <NoCompany />
-        ) : choice ? (
-          <CompanyForm choice={choice} email={email} onBack={() => setChoice(null)} />
-        ) : (
-          <>
-            <div class="ways" role="group" aria-label="How to sign in">
-              <button type="button" aria-pressed={way === 'password'} onClick={() => setWay('password')}>
-                Password
-              </button>
-              <button type="button" aria-pressed={way === 'code'} onClick={() => setWay('code')}>
-                Mailed code
-              </button>
-            </div>
-            {way === 'password' ? (
-              <PasswordForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
-            ) : (
-              <CodeForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
-            )}
-            <p class="hint sign-in-hint">
-              {way === 'password'
-                ? 'The sign-in of the demo company is printed where the service was started.'
-                : 'Without a mail provider, mails are written to mail.jsonl in the data folder of the service.'}
-            </p>
-          </>
-        )}
-      </main>
-    </div>
+        </>
+      )}
+    </Frame>
   );
 }
 

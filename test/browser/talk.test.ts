@@ -1,0 +1,182 @@
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startProxy } from '../support/proxy.ts';
+import { hasBrowser, unlessSkipped } from './browser.ts';
+import { focusedText, storedKeys } from './in-page.ts';
+import { emailOf, setStage } from './stage.ts';
+import type { Visitor } from './visitor.ts';
+
+const stage = await setStage();
+const { service } = stage;
+const task = 'Ticket checkout with timed entry';
+const offline = /ERR_INTERNET_DISCONNECTED|WebSocket connection/;
+const cutOff = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|WebSocket connection/;
+
+describe.skipIf(!hasBrowser)(`two people on one task${unlessSkipped}`, () => {
+  let priya: Visitor;
+  let amara: Visitor;
+  beforeAll(async () => {
+    priya = await stage.visit('priya', { stays: true });
+    amara = await stage.visit('amara', { stays: true });
+    await priya.openTask(task);
+  });
+  beforeEach(async () => {
+    await amara.goHome();
+    await amara.openTask(task);
+  });
+
+  test('see at once what the other writes, answers, likes, changes and deletes', async () => {
+    await priya.say('Is <b>thirty</b> minutes & a café fine?');
+    const seen = amara.comment('Is <b>thirty</b> minutes & a café fine?');
+    await seen.waitFor();
+    await priya.comment('Is <b>thirty</b>').getByText('Seen by Amara').waitFor();
+
+    await seen.getByRole('button', { name: 'Like' }).click();
+    await priya.comment('Is <b>thirty</b>').getByRole('button', { name: '1 like', pressed: false }).waitFor();
+    await seen.getByRole('button', { name: '1 like', pressed: true }).click();
+    await priya.comment('Is <b>thirty</b>').getByRole('button', { name: 'Like', exact: true }).waitFor();
+
+    await amara.reply('Is <b>thirty</b>', 'It suits us.');
+    await priya.reply('It suits us.', 'Then I draw it.');
+    // Each stands among the replies to what it answers.
+    const nested = amara.page
+      .getByRole('list', { name: 'Replies to Priya Raman' })
+      .getByRole('list', { name: 'Replies to Amara Okafor' });
+    await nested.getByText('Then I draw it.').waitFor();
+
+    await priya.comment('Then I draw it.').getByRole('button', { name: 'Edit' }).click();
+    await priya.page.getByLabel('Change your comment').fill('Then I draw it today.');
+    await priya.button('Save').click();
+    await amara.comment('Then I draw it today.').getByText('edited').waitFor();
+
+    await priya.comment('Is <b>thirty</b>').getByRole('button', { name: 'Delete' }).click();
+    await priya.page
+      .getByRole('group', { name: 'Delete this comment?' })
+      .getByRole('button', { name: 'Delete' })
+      .click();
+    await amara.page.getByText('This comment was deleted.').waitFor();
+    await amara.comment('It suits us.').waitFor();
+    expect(await amara.comment('Is <b>thirty</b>').count()).toBe(0);
+  });
+
+  test('a comment whose answer gets lost is written once', async () => {
+    let lost = 0;
+    await priya.page.route(
+      '**/trpc/comments.create*',
+      async (route) => {
+        await route.fetch();
+        lost += 1;
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    priya.expectTrouble(/ERR_FAILED/);
+    await priya.say('Only once, please.');
+    await amara.comment('Only once, please.').waitFor();
+    await amara.say('Once it is.');
+    await priya.comment('Once it is.').waitFor();
+    expect([
+      lost,
+      await amara.comment('Only once, please.').count(),
+      await priya.comment('Only once, please.').count(),
+    ]).toEqual([1, 1, 1]);
+  });
+
+  test('a mention rings the bell, leads to the comment, and is read in every window', async () => {
+    await amara.goHome();
+    const other = await amara.openTab();
+    await service.drain();
+    const reader = await service.signIn(emailOf.amara);
+    const before: number = (await reader.get(`/notifications/unread-count/${reader.employeeId}/`)).body.unread;
+
+    const box = await priya.draft('');
+    await box.pressSequentially('Have a look, @ama');
+    await priya.page.getByRole('option', { name: /Amara Okafor/, selected: true }).waitFor();
+    await box.press('Enter');
+    expect(await box.inputValue()).toBe('Have a look, @Amara Okafor ');
+    await box.pressSequentially('when you can');
+    await box.press('Control+Enter');
+    await priya.comment('when you can').getByText('@Amara Okafor').waitFor();
+
+    await amara.page.getByRole('button', { name: `Notifications, ${before + 1} unread` }).click();
+    await amara.page
+      .getByRole('link', { name: /^Unread: Priya Raman mentioned you/ })
+      .first()
+      .click();
+    await amara.page.getByRole('heading', { level: 1, name: task }).waitFor();
+    await amara.comment('when you can').waitFor();
+    await expect.poll(() => focusedText(amara.page)).toContain('when you can');
+    await other.getByRole('button', { name: `Notifications, ${before} unread` }).click();
+    await other.getByRole('button', { name: 'Mark all as read' }).click();
+    await amara.page.getByRole('button', { name: 'Notifications, 0 unread' }).waitFor();
+    expect(service.mailbox.to(emailOf.amara).at(-1)?.text).toContain('Have a look');
+  });
+
+  test('who was offline misses nothing and doubles nothing', async () => {
+    amara.expectTrouble(offline);
+    const context = amara.page.context();
+
+    await context.setOffline(true);
+    await amara.page.getByText('You are offline.').waitFor();
+    const box = await amara.draft('Said from the train');
+    await amara.button('Comment').click();
+    await amara.alert.filter({ hasText: 'nothing was sent' }).waitFor();
+    expect(await box.inputValue()).toBe('Said from the train');
+    await priya.say('First while you were away');
+    await priya.say('Second while you were away');
+    expect(await amara.comment('while you were away').count()).toBe(0);
+
+    await context.setOffline(false);
+    await amara.comment('First while you were away').waitFor();
+    await amara.comment('Second while you were away').waitFor();
+    await amara.page.getByText('You are offline.').waitFor({ state: 'detached' });
+    await amara.button('Comment').click();
+    await priya.comment('Said from the train').waitFor();
+    const said = await amara.page.locator('.rich-text').allInnerTexts();
+    expect(said.slice(-3)).toEqual(['First while you were away', 'Second while you were away', 'Said from the train']);
+    expect(await priya.page.locator('.rich-text').allInnerTexts()).toEqual(said);
+  });
+
+  test('a service that goes away and comes back is caught up with', async () => {
+    const proxy = await startProxy(service.url, 80);
+    onTestFinished(() => proxy.close());
+    const url = new URL('/demo/', proxy.url).href;
+    const mateo = await stage.visit('mateo', { url });
+    await mateo.openTask(task);
+    mateo.expectTrouble(cutOff);
+
+    proxy.cut();
+    await mateo.page.getByText('The service cannot be reached').waitFor();
+    await priya.say('While the line was cut');
+    proxy.restore();
+    await mateo.comment('While the line was cut').waitFor();
+    await mateo.page.getByText('The service cannot be reached').waitFor({ state: 'detached' });
+    await mateo.say('Here again');
+    await priya.comment('Here again').waitFor();
+    expect(await mateo.comment('While the line was cut').count()).toBe(1);
+  });
+});
+
+describe.skipIf(!hasBrowser)(`a session${unlessSkipped}`, () => {
+  test('that is signed out in one tab ends in the other', async () => {
+    const amara = await stage.visit('amara');
+    const other = await amara.openTab();
+    await other.getByRole('link', { name: task, exact: true }).click();
+    await other.getByLabel('Write a comment').waitFor();
+    await amara.button(/^Your account/).click();
+    await amara.button('Sign out').click();
+    await amara.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.getByText('You have signed out in another window.').waitFor();
+    expect(await storedKeys(amara.page)).not.toContain('work-management-demo');
+  });
+
+  test('that the service ends leads back to the sign-in, with a sentence', async () => {
+    const jonas = await stage.visit('jonas');
+    const admin = await service.signIn(emailOf.amara);
+    const { body } = await admin.get(`/employees/search/${admin.companyId}/?q=jonas`);
+    await admin.patch(`/api/employees/${body.employees[0]._id}/`, { is_active: false });
+    jonas.expectTrouble(/status of 401/);
+    await jonas.page.getByText('Your session has ended.').waitFor();
+    await jonas.page.getByLabel('Password').waitFor();
+    await admin.patch(`/api/employees/${body.employees[0]._id}/`, { is_active: true });
+  });
+});

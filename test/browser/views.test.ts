@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import { password } from '../support/service.ts';
+import { startWork } from '../support/work.ts';
+import { hasBrowser, unlessSkipped } from './browser.ts';
+import { focusedLabel } from './in-page.ts';
+import { emailOf, setStage } from './stage.ts';
+import { waitForCount } from './visitor.ts';
+
+const stage = await setStage();
+const { service } = stage;
+
+describe.skipIf(!hasBrowser)(`signing in${unlessSkipped}`, () => {
+  test('by the password of the demo company; a wrong one is told', async () => {
+    const visitor = await stage.arrive();
+    visitor.expectTrouble(/status of 401/);
+    await visitor.page.getByLabel('E-mail address').fill(stage.demo.email);
+    await visitor.page.getByLabel('Password').fill(`${stage.demo.password}!`);
+    await visitor.page.keyboard.press('Enter');
+    await visitor.alert.filter({ hasText: 'password is wrong' }).waitFor();
+    await visitor.signIn(stage.demo.email, stage.demo.password);
+    await visitor.page.getByRole('heading', { name: 'Hello, Amara' }).waitFor();
+    await visitor.page.reload();
+    await visitor.page.getByRole('heading', { name: 'Hello, Amara' }).waitFor();
+  });
+
+  test('by a code from a mail, in two steps; a wrong one is told', async () => {
+    const { page, button, alert, expectTrouble } = await stage.arrive();
+    expectTrouble(/status of 401/);
+    await button('Mailed code').click();
+    await page.getByLabel('E-mail address').fill(emailOf.mateo);
+    await button('Send me a code').click();
+    await page.getByLabel('Code', { exact: true }).waitFor();
+    await service.drain();
+    const code = service.mailbox.lastCode(emailOf.mateo);
+    await page.getByLabel('Code', { exact: true }).fill(code === '123456' ? '654321' : '123456');
+    await page.keyboard.press('Enter');
+    await alert.filter({ hasText: 'code' }).waitFor();
+    await page.getByLabel('Code', { exact: true }).fill(code);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Hello, Mateo' }).waitFor();
+  });
+
+  test('asks which company, where there are several', async () => {
+    const founder = await service.registerCompany({ name: 'Night Shift' });
+    await service.addEmployee(founder, { email: emailOf.priya });
+    const { page, button } = await stage.arrive();
+    await page.getByLabel('E-mail address').fill(emailOf.priya);
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Choose a company' }).waitFor();
+    await button(/Harbour Lane Studio/).click();
+    await page.getByRole('heading', { name: 'Hello, Priya' }).waitFor();
+    await page.getByRole('link', { name: 'Ticket checkout with timed entry' }).waitFor();
+  });
+
+  test('a link from a reset mail sets a new password', async () => {
+    await service.stranger.post('/reset/link/', { email: emailOf.jonas });
+    await service.drain();
+    const [, token] = /reset-password\?token=([\w-]+)/.exec(service.mailbox.to(emailOf.jonas).at(-1)!.text)!;
+    const visitor = await stage.arrive({ url: `${stage.pageUrl}#/reset-password?token=${token}` });
+    await visitor.page.getByLabel('New password').fill('seven green bottles');
+    await visitor.button('Change the password').click();
+    await visitor.page.getByText('Your password is changed.').waitFor();
+    expect(visitor.page.url()).not.toContain(token);
+    await visitor.signIn(emailOf.jonas, 'seven green bottles');
+  });
+
+  test('and all that leads to a comment needs the keyboard only', async () => {
+    await service.signIn(emailOf.amara);
+    const { page, comment } = await stage.arrive();
+    const { keyboard } = page;
+    /** Presses Tab until something of that name has the focus, and sees that it shows. */
+    async function tabTo(name: RegExp): Promise<void> {
+      for (let presses = 0; presses < 60; presses += 1) {
+        await keyboard.press('Tab');
+        const { label, outline } = await focusedLabel(page);
+        if (!name.test(label)) continue;
+        expect([label, outline]).toEqual([label, 'solid']);
+        return;
+      }
+      throw new Error(`nothing called ${name} was reached`);
+    }
+
+    await tabTo(/^E-mail address/);
+    await keyboard.type(emailOf.amara);
+    await tabTo(/^Password$/);
+    await keyboard.type(password);
+    await keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Plan the next quarter' }).waitFor();
+    await tabTo(/^Skip to the content/);
+    await keyboard.press('Enter');
+    await tabTo(/^Plan the next quarter$/);
+    await keyboard.press('Enter');
+    await page.getByLabel('Write a comment').waitFor();
+    await tabTo(/^Write a comment$/);
+    await keyboard.type('By keyboard alone, @jon');
+    await page.getByRole('option', { name: /Jonas/ }).waitFor();
+    await keyboard.press('Tab');
+    await tabTo(/^Comment$/);
+    await keyboard.press('Enter');
+    await comment('By keyboard alone').getByText('@Jonas Lindqvist').waitFor();
+  });
+});
+
+describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
+  test('a timer starts on a task, goes on through a reload, and its time counts when it stops', async () => {
+    const { page, openTask, button } = await stage.visit('amara');
+    await openTask('Plan the next quarter');
+    await button('Start timer').click();
+    const running = page.getByRole('region', { name: 'Running timer' });
+    await running.getByText(/^0:00:0[1-9]$/).waitFor();
+    await page.reload();
+    await running.getByRole('link', { name: 'Plan the next quarter' }).waitFor();
+    service.clock.advance({ hours: 1 });
+    await running.getByRole('button', { name: 'Stop the timer' }).click();
+    await running.waitFor({ state: 'detached' });
+    const logged = page.getByRole('region', { name: 'Logged time' }).getByRole('listitem');
+    await logged.filter({ hasText: 'Amara Okafor' }).waitFor();
+    await button('Start timer').waitFor();
+  });
+
+  test('the hours of the week stand in a chart and in a table, as the service counts them', async () => {
+    const visitor = await stage.visit('mateo');
+    const { page, button } = visitor;
+    const mateo = await service.signIn(emailOf.mateo);
+    await page.getByRole('link', { name: 'Hours', exact: true }).click();
+    // The week before has five days of work, whatever today is.
+    await page.getByRole('heading', { name: 'Hours this week' }).waitFor();
+    await button('The week before').click();
+    await page.getByRole('heading', { name: 'Hours last week' }).waitFor();
+    const chart = page.getByRole('img', { name: /^Hours by day: Monday \d+ h/ });
+    await chart.waitFor();
+    await waitForCount(page, chart.locator('path'), 5);
+    await page.getByText('Show as a table').click();
+    const total = await page
+      .getByRole('row', { name: /^All days/ })
+      .getByRole('cell')
+      .innerText();
+    const monday = new Date(Date.now() - (((new Date().getUTCDay() + 6) % 7) + 7) * 86_400_000);
+    const [from, to] = [monday, new Date(monday.getTime() + 6 * 86_400_000)].map((day) =>
+      day.toISOString().slice(0, 10),
+    );
+    const { body } = await mateo.get(
+      `/api/timesheets/${mateo.companyId}/?from=${from}&to=${to}&userId=${mateo.employeeId}&groupBy=day`,
+    );
+    const minutes = Math.round(body.totalSeconds / 60);
+    expect(total.match(/\d+/g)?.map(Number)).toEqual(
+      [Math.floor(minutes / 60), minutes % 60].filter((part, index) => index === 0 || part > 0),
+    );
+    // Whoever leads sees everybody.
+    await button('Everybody’s').click();
+    await expect
+      .poll(() =>
+        page
+          .getByRole('row', { name: /^All days/ })
+          .getByRole('cell')
+          .innerText(),
+      )
+      .not.toBe(total);
+  });
+
+  test('a company without tasks begins with its first ones', async () => {
+    const founder = await service.registerCompany({ name: 'Blank Page', firstName: 'Wanda' });
+    await service.signIn(founder.email);
+    const visitor = await stage.arrive();
+    const { page, button } = visitor;
+    await visitor.signIn(founder.email);
+    await page.getByRole('heading', { name: 'Nothing to do at Blank Page, yet' }).waitFor();
+    await page.getByLabel('Name of the project').fill('Garden');
+    await page.getByLabel('First task').fill('Water the roses');
+    await button('Start the project').click();
+    await page.getByRole('region', { name: 'To do' }).getByRole('link', { name: 'Water the roses' }).waitFor();
+
+    await button('New task').click();
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await dialog.getByLabel('Title').fill('Cut the hedge');
+    await dialog.getByRole('button', { name: 'Add the task' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await visitor.openTask('Cut the hedge');
+    await page.getByLabel('Status').selectOption('Done');
+    await visitor.goHome();
+    await page.getByRole('region', { name: 'Done' }).getByRole('link', { name: 'Cut the hedge' }).waitFor();
+  });
+
+  test('a message that the service should never have let through does nothing here', async () => {
+    const founder = await service.registerCompany({ name: 'Open Door', firstName: 'Wanda' });
+    const { taskId } = await startWork(founder);
+    const { body } = await founder.post('/api/task-chats/', { taskId, sender: founder.employeeId, message: 'x' });
+    const hostile = `<p onclick="alert(1)" style="position:fixed;inset:0">Fine <b>words</b></p><script>document.title='taken'</script>
+      <img src="https://elsewhere.example/x.png" onerror="document.title='taken'"><a href="javascript:alert(1)">press</a>
+      <svg><script>document.title='taken'</script></svg><iframe src="https://elsewhere.example"></iframe>`;
+    await service.database.db
+      .updateTable('comments')
+      .set({ message: hostile })
+      .where('company_id', '=', founder.companyId)
+      .where('comment_id', '=', body._id)
+      .execute();
+    await service.signIn(founder.email);
+    const visitor = await stage.arrive({ url: `${stage.pageUrl}#/tasks/${taskId}` });
+    // It is only looked at, and even so the policy would have stopped it.
+    visitor.expectTrouble(/Content Security Policy/);
+    await visitor.signIn(founder.email);
+    await visitor.comment('Fine words').waitFor();
+    const shown = visitor.page.locator('.rich-text');
+    expect((await shown.innerHTML()).replaceAll(/\s+/g, ' ')).toBe('<p>Fine <b>words</b></p> press ');
+    expect(await visitor.page.title()).toContain('Turn the crank');
+  });
+});
