@@ -4,9 +4,6 @@ import type { StoredFact } from '../kernel/streams.ts';
 
 /* Facts as they stand in the table. What one statement sees of a stream has no gaps: see publish.ts. */
 
-/** How many facts of one stream are read at once. */
-export const pageSize = 100;
-
 type FactRow = { company_id: number; stream: string; sequence: number; type: string; payload: unknown; at: Date };
 
 const toFact = ({ company_id: companyId, ...row }: FactRow): StoredFact => ({ companyId, ...row });
@@ -24,8 +21,8 @@ export async function findEnd(db: Db, companyId: number, stream: string): Promis
   return row?.last_sequence ?? 0;
 }
 
-/** The next page of each stream after where it was read to, all in one statement. */
-export async function listFacts(db: Db, cursors: Cursor[]): Promise<StoredFact[]> {
+/** The next facts of each stream after where it was read to, so many of each, all in one statement. */
+export async function listFacts(db: Db, cursors: Cursor[], limit: number): Promise<StoredFact[]> {
   const { rows } = await sql<FactRow>`
     select e.company_id, e.stream, e.sequence, e.type, e.payload, e.at
     from unnest(
@@ -36,7 +33,7 @@ export async function listFacts(db: Db, cursors: Cursor[]): Promise<StoredFact[]
     cross join lateral (
       select f.company_id, f.stream, f.sequence, f.type, f.payload, f.at from events as f
       where f.company_id = c.company_id and f.stream = c.stream and f.sequence > c.position
-      order by f.sequence limit ${pageSize}
+      order by f.sequence limit ${limit}
     ) as e
     order by e.company_id, e.stream, e.sequence`.execute(db);
   return rows.map(toFact);

@@ -1,85 +1,79 @@
 import { tracked, type TrackedEnvelope } from '@trpc/server';
 import type { Db } from '../../db/open.ts';
-import type { Clock, Settings } from '../kernel/context.ts';
-import type { Follow, StoredFact, StreamEvent, StreamKind } from '../kernel/streams.ts';
+import type { Clock } from '../kernel/context.ts';
+import { keyOf, type Follow, type StreamEvent, type StreamKind } from '../kernel/streams.ts';
+import type { FactsReader } from './facts-reader.ts';
 import type { Follower } from './follower.ts';
-import { findEnd, listFacts, pageSize } from './stored-facts.ts';
+import type { Recent, Shown } from './recent.ts';
+import { findEnd } from './stored-facts.ts';
 
-export type SubscriptionServices = { db: Db; settings: Settings; clock: Clock; onSent(): void };
+export type SubscriptionServices = { db: Db; clock: Clock; recent: Recent; reader: FactsReader; onSent(): void };
 
-/** Has facts of one company shown; nothing gets out that the kind does not declare. */
-export async function showFacts<Event extends StreamEvent>(
-  { db, settings }: Pick<SubscriptionServices, 'db' | 'settings'>,
-  kind: StreamKind<Event>,
-  facts: StoredFact[],
-): Promise<Event[]> {
-  const [first] = facts;
-  if (!first) return [];
-  const shown = await kind.show({ db, settings }, first.companyId, facts);
-  return shown.map((event) => kind.event.parse(event));
-}
+/** How many facts are read for one who is behind: at first, and at most. */
+const firstPage = 10;
+const pageMax = 100;
+/** A page is meant to be about this long, whatever its events are like. */
+const pageLength = 256 * 1024;
 
 /**
- * The events of a stream for one subscriber, each once and in order. `follower` must be handed the new ones already
- * when the stream's `end` is looked up, before the caller is told that the subscription has begun. Each event is the successor of the one before; where memory does not have that, the table
- * does; where the table does not have it either, the subscriber is told so by `stream.reset`.
+ * The events of a stream for one subscriber, each once and in order. `follower` must be woken by new ones already
+ * when the stream's `end` is looked up, before the caller is told that the subscription has begun; `newest` is the
+ * number of the latest that anybody here has read. Each event is the successor of the one before; where memory does
+ * not have that, the table does; where the table does not have it either, the subscriber is told so by `stream.reset`.
+ *
+ * While it waits for its reader it keeps nothing but its cursor.
  */
 export async function* subscription<Event extends StreamEvent>(
-  services: SubscriptionServices,
+  { db, clock, recent, reader, onSent }: SubscriptionServices,
   kind: StreamKind<Event>,
   { subject, viewer, position, connection, signal }: Follow,
-  { follower, end }: { follower: Follower<Event>; end: number },
+  { follower, end, newest }: { follower: Follower; end: number; newest(): number },
 ): AsyncGenerator<TrackedEnvelope<Event>, void> {
-  const { db, clock, onSent } = services;
   const { companyId } = viewer;
   const stream = `${kind.name} ${subject}`;
+  const key = keyOf(companyId, stream);
+  let page = firstPage;
 
-  async function send(event: Event): Promise<TrackedEnvelope<Event>> {
-    await connection.ready();
+  function toSend(event: Event): TrackedEnvelope<Event> {
     follower.throwIfEnded();
     onSent();
     return tracked(String(event.id), kind.forViewer?.(event, viewer) ?? event);
   }
   const say = (type: 'stream.reset' | 'stream.opened', id: number) =>
-    send(kind.event.parse({ id, type, at: clock.now() }));
+    toSend(kind.event.parse({ id, type, at: clock.now() }));
 
-  /** The next page from the table, or undefined where what comes next is no longer there. */
-  async function readOn(): Promise<StoredFact[] | undefined> {
-    const facts = await listFacts(db, [{ companyId, stream, position: cursor }]);
-    const isWhole = facts.every((fact, index) => fact.sequence === cursor + 1 + index);
-    return isWhole && (facts.length > 0 || cursor === end) ? facts : undefined;
+  async function readOn(cursor: number): Promise<Shown<Event> | undefined> {
+    const shown = await reader.readOn(kind, { companyId, stream, cursor }, page);
+    const length = shown.reduce((sum, one) => sum + one.length, 0);
+    page = Math.max(1, Math.min(pageMax, Math.floor((pageLength * shown.length) / Math.max(1, length))));
+    return shown[0];
   }
 
-  let cursor = end;
-  if (position === 'now') yield await say('stream.opened', cursor);
-  else if (position !== undefined && position !== null) cursor = Number(position);
-  if (cursor !== end) follower.miss();
+  if (position === 'now') yield say('stream.opened', end);
+  let cursor = typeof position === 'string' && position !== 'now' ? Number(position) : end;
+  let isElsewhere = cursor > end;
+  const hasNews = () => isElsewhere || Math.max(end, newest()) > cursor;
 
-  do {
-    let isBehind = follower.hasMissed();
-    while (isBehind && !signal.aborted) {
-      const facts = await readOn();
-      if (!facts) {
-        cursor = end = await findEnd(db, companyId, stream);
-        yield await say('stream.reset', cursor);
-        break;
+  while (!signal.aborted) {
+    for (let taken = connection.ready(); taken; taken = connection.ready()) await taken;
+    let next = recent.find<Event>(key, cursor + 1);
+    if (!next) {
+      if (!hasNews()) {
+        if (await follower.next(hasNews)) continue;
+        return;
       }
-      for (const event of await showFacts(services, kind, facts)) {
-        yield await send(event);
-        cursor = event.id;
-      }
-      end = Math.max(end, cursor);
-      isBehind = facts.length === pageSize;
+      next = isElsewhere ? undefined : await readOn(cursor);
+      if (connection.ready()) continue;
     }
-    for (let event = follower.take(); event && !signal.aborted; event = follower.take()) {
-      if (event.id <= cursor) continue;
-      end = event.id;
-      if (event.id !== cursor + 1) {
-        follower.miss();
-        break;
-      }
-      yield await send(event);
-      cursor = event.id;
+    if (next) {
+      connection.expect(next.length);
+      yield toSend(next.event);
+      cursor += 1;
+    } else {
+      isElsewhere = false;
+      // Never behind what was read here: there would be news again, and again none in the table.
+      cursor = end = Math.max(await findEnd(db, companyId, stream), newest());
+      yield say('stream.reset', cursor);
     }
-  } while (await follower.next());
+  }
 }

@@ -4,10 +4,19 @@ import type { Bus } from '../../db/bus.ts';
 import type { Database } from '../../db/open.ts';
 import type { Connections } from '../kernel/connections.ts';
 import type { Clock, Log, Settings } from '../kernel/context.ts';
-import { keyOf, type Follow, type StreamEvent, type StreamKind, type Streams } from '../kernel/streams.ts';
+import {
+  keyOf,
+  type Follow,
+  type StoredFact,
+  type StreamEvent,
+  type StreamKind,
+  type Streams,
+} from '../kernel/streams.ts';
+import { createFactsReader } from './facts-reader.ts';
 import { createFollower, type Follower } from './follower.ts';
-import { findEnd, listFacts, pageSize } from './stored-facts.ts';
-import { showFacts, subscription } from './subscription.ts';
+import { createRecent } from './recent.ts';
+import { findEnd, listFacts } from './stored-facts.ts';
+import { subscription } from './subscription.ts';
 import { createWakeUps } from './wake-ups.ts';
 import { createWatch, watchMs } from './watch.ts';
 
@@ -27,7 +36,7 @@ export type Followed = {
   subject: number;
   stream: string;
   kind: StreamKind<StreamEvent>;
-  /** What was handed round so far; undefined until the first one who follows has found out where the stream stands. */
+  /** The latest that was read; undefined until the first one who follows has found out where the stream stands. */
   position: number | undefined;
   followers: Set<Follower>;
 };
@@ -42,6 +51,10 @@ export type TailServices = {
 };
 
 const pollMs = 1_000;
+/** How many facts of one stream are read at once. */
+const pageSize = 100;
+/** How many of all streams are shown at once. */
+const shownMax = 200;
 
 export function createTail(services: TailServices): Tail {
   const { database, settings, clock, log, bus } = services;
@@ -50,42 +63,41 @@ export function createTail(services: TailServices): Tail {
   const stopping = new AbortController();
   let nap = new AbortController();
   let loop: Promise<unknown> | undefined;
-  let sent = 0;
+  let countSent = 0;
   const wakeUps = createWakeUps(bus, () => nap.abort());
   const watch = createWatch(services, followed);
+  const recent = createRecent();
+  const reader = createFactsReader({ db, settings }, recent);
 
-  /** Hands round what is new in the given streams; answers those of which there may be more. */
+  /** Reads what is new in the given streams and tells who follows them; answers those of which there may be more. */
   async function read(streams: Followed[]): Promise<Followed[]> {
     const begun = streams.flatMap((one) => (one.position === undefined ? [] : { ...one, position: one.position }));
     if (begun.length === 0) return [];
-    const facts = await listFacts(db, begun);
-    const kindOf = (key: string) => followed.get(key)?.kind;
-    const groups = Map.groupBy(facts, (one) => `${one.companyId} ${kindOf(keyOf(one.companyId, one.stream))?.name}`);
-    const more: Followed[] = [];
+    const facts = await listFacts(db, begun, pageSize);
+    const followedOf = ({ companyId, stream }: StoredFact) => followed.get(keyOf(companyId, stream));
+    const groups = Map.groupBy(facts, (fact) => `${fact.companyId} ${followedOf(fact)?.kind.name}`);
     for (const group of groups.values()) {
-      const { companyId, stream } = group[0]!;
-      const kind = kindOf(keyOf(companyId, stream));
+      const kind = followedOf(group[0]!)?.kind;
       if (!kind) continue;
-      const events = await showFacts({ db, settings }, kind, group);
-      const indexes = Map.groupBy(group.keys(), (index) => keyOf(companyId, group[index]!.stream));
-      for (const [key, own] of indexes) {
-        const one = followed.get(key);
-        if (!one) continue;
-        handRound(
-          one,
-          own.map((index) => events[index]!),
-        );
-        if (own.length === pageSize) more.push(one);
+      for (let from = 0; from < group.length; from += shownMax) {
+        const shown = group.slice(from, from + shownMax);
+        await reader.show(kind, shown);
+        tell(shown);
       }
     }
-    return more;
+    const counts = Map.groupBy(facts, followedOf);
+    return [...counts].flatMap(([one, own]) => (one && own.length === pageSize ? one : []));
   }
 
-  function handRound(one: Followed, events: StreamEvent[]): void {
-    const news = events.filter(({ id }) => id > (one.position ?? Infinity));
-    if (news.length === 0) return;
-    one.position = news.at(-1)!.id;
-    for (const follower of one.followers) follower.push(news);
+  /** They are in memory: whoever follows takes them from there. */
+  function tell(facts: StoredFact[]): void {
+    for (const [key, own] of Map.groupBy(facts, ({ companyId, stream }) => keyOf(companyId, stream))) {
+      const one = followed.get(key);
+      const { sequence } = own.at(-1)!;
+      if (!one || one.position === undefined || one.position >= sequence) continue;
+      one.position = sequence;
+      for (const follower of one.followers) follower.wake();
+    }
   }
 
   async function work(): Promise<void> {
@@ -99,6 +111,7 @@ export function createTail(services: TailServices): Tail {
         log.warn({ err: error }, 'events wait: they could not be read');
         nap = new AbortController();
       }
+      recent.prune();
       const { signal } = nap;
       await delay(pollMs, undefined, { signal: AbortSignal.any([signal, stopping.signal]) }).catch(() => {});
       if (!signal.aborted) wakeUps.all();
@@ -121,23 +134,22 @@ export function createTail(services: TailServices): Tail {
     const { companyId } = viewer;
     const stream = `${kind.name} ${subject}`;
     const key = keyOf(companyId, stream);
-    const follower = createFollower<Event>(signal);
-    // The map does not know which kind has which events; a stream has one kind.
-    const hidden = follower as unknown as Follower;
+    const follower = createFollower(signal);
     const release = connection.admit(follower);
     const one = followed.get(key) ?? { companyId, subject, stream, kind, position: undefined, followers: new Set() };
     followed.set(key, one);
     // Before anything is read, so that nothing is lost between the table and memory.
-    one.followers.add(hidden);
+    one.followers.add(follower);
 
     function leave(): void {
       release();
-      one.followers.delete(hidden);
+      one.followers.delete(follower);
       if (one.followers.size === 0 && followed.get(key) === one) followed.delete(key);
     }
     async function* events(end: number) {
       try {
-        yield* subscription({ db, settings, clock, onSent: () => (sent += 1) }, kind, given, { follower, end });
+        const sent = { db, clock, recent, reader, onSent: () => (countSent += 1) };
+        yield* subscription(sent, kind, given, { follower, end, newest: () => one.position ?? 0 });
       } finally {
         leave();
       }
@@ -162,7 +174,7 @@ export function createTail(services: TailServices): Tail {
   return {
     follow,
     wake: (streams) => wakeUps.send(streams),
-    countSent: () => sent,
+    countSent: () => countSent,
     start() {
       wakeUps.listen();
       loop ??= Promise.all([work(), guard()]);

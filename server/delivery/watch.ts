@@ -1,3 +1,4 @@
+import { nameOf } from '../kernel/connections.ts';
 import { listLiveCredentials } from '../kernel/credentials.ts';
 import { NOT_FOUND } from '../kernel/faults.ts';
 import type { StreamName } from '../kernel/streams.ts';
@@ -15,20 +16,21 @@ export function createWatch(
   followed: ReadonlyMap<string, Followed>,
 ): () => Promise<void> {
   async function endOver(): Promise<void> {
-    const credentials = connections.credentials();
-    if (credentials.length === 0) return;
-    const isLive = await listLiveCredentials(db, credentials, clock.now());
-    connections.endWhere((credential) => credentials.includes(credential) && !isLive(credential));
+    // One session may hold a thousand connections.
+    const asked = new Map(connections.credentials().map((credential) => [nameOf(credential), credential]));
+    if (asked.size === 0) return;
+    const isLive = await listLiveCredentials(db, [...asked.values()], clock.now());
+    connections.endWhere((credential) => asked.has(nameOf(credential)) && !isLive(credential));
   }
 
   async function endUnreadable(): Promise<void> {
     const byKind = Map.groupBy(followed.values(), ({ kind }) => kind);
     for (const [kind, streams] of byKind) {
       if (!kind.findReadable) continue;
-      const nameOf = ({ companyId, subject }: StreamName) => `${companyId} ${subject}`;
-      const readable = new Set((await kind.findReadable(db, streams)).map(nameOf));
+      const placeOf = ({ companyId, subject }: StreamName) => `${companyId} ${subject}`;
+      const readable = new Set((await kind.findReadable(db, streams)).map(placeOf));
       for (const one of streams)
-        if (!readable.has(nameOf(one))) for (const follower of one.followers) follower.end(NOT_FOUND());
+        if (!readable.has(placeOf(one))) for (const follower of one.followers) follower.end(NOT_FOUND());
     }
   }
 

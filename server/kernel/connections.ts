@@ -1,6 +1,7 @@
 import type { Credential } from './context.ts';
 import type { FaultError } from './fault.ts';
 import { SESSION_ENDED, TOO_MANY_CONNECTIONS, TOO_MANY_SUBSCRIPTIONS } from './faults.ts';
+import { createTurnstile } from './turnstile.ts';
 
 /*
  * Connections that last: WebSockets, and answers that are streams of events. Here is who holds them and what runs on
@@ -16,6 +17,10 @@ export type Wire = {
   network: string;
   /** Waits until what was sent has been taken; gives up, and cuts the connection, where nobody takes it. */
   ready(): Promise<void> | undefined;
+  /** An event of about this length is sent next: what is decided before that counts it. */
+  expect(length: number): void;
+  /** Whether more calls are heard, or wait in the network until those before are done. */
+  hear(isHeard: boolean): void;
   /** What was sent and waits in this process to be taken. */
   waitingBytes(): number;
   close(why: Closing): void;
@@ -29,13 +34,18 @@ export type Connection = {
   claim(credential: Credential): void;
   /** Begins a subscription on it; answers how to end it. */
   admit(subscription: Running): () => void;
-  ready(): Promise<void> | undefined;
+  ready: Wire['ready'];
+  expect: Wire['expect'];
+  /** Runs a call, a few of one connection at once, when the answers before have been taken. */
+  run<Answer>(call: () => Promise<Answer>): Promise<Answer>;
   /** It is gone, by whosever hand. */
   gone(): void;
 };
 
 /** On one connection. */
 export const subscriptionsMax = 100;
+/** Calls that run at once on one connection. */
+const callsMax = 8;
 /** For one session or key. */
 const connectionsMax = 1_000;
 /** For one network, of those on which nobody has said yet who they are: after a restart everybody comes at once. */
@@ -91,6 +101,8 @@ export function createConnections() {
           return () => void held.running.delete(subscription);
         },
         ready: wire.ready,
+        expect: wire.expect,
+        run: takeTurns(wire),
         gone() {
           clearTimeout(tooLong);
           if (open.delete(held)) letGo(held.holder);
@@ -115,6 +127,25 @@ export function createConnections() {
     count: (): number => open.size,
     countWaitingBytes: (): number => [...open].reduce((sum, { wire }) => sum + wire.waitingBytes(), 0),
     countSubscriptions: (): number => [...open].reduce((sum, { running }) => sum + running.size, 0),
+  };
+}
+
+/** Each call is as dear as its answer is long, so they wait like the answers of one who sends them one after another. */
+function takeTurns(wire: Wire): Connection['run'] {
+  const inTurn = createTurnstile(callsMax, Infinity);
+  let begun = 0;
+  return async (call) => {
+    begun += 1;
+    if (begun > callsMax) wire.hear(false);
+    try {
+      return await inTurn(async () => {
+        for (let taken = wire.ready(); taken; taken = wire.ready()) await taken;
+        return await call();
+      });
+    } finally {
+      begun -= 1;
+      if (begun <= callsMax) wire.hear(true);
+    }
   };
 }
 

@@ -22,7 +22,8 @@ type Admit<Given extends object> = (ctx: Context, kind: Kind, operation: string)
 function admits<Given extends object>(admit: Admit<Given>) {
   return middleware(async ({ ctx, type, path, meta, getRawInput, next }) => {
     const { database, background, onUndeclaredFault } = ctx.services;
-    try {
+    const { connection } = ctx.request;
+    async function run() {
       const given = await admit(ctx, type, path);
       const result =
         type === 'mutation'
@@ -39,6 +40,9 @@ function admits<Given extends object>(admit: Admit<Given>) {
       // tRPC's next() answers a failure instead of throwing it.
       if (!result.ok) throw result.error;
       return result;
+    }
+    try {
+      return await (connection && type !== 'subscription' ? connection.run(run) : run());
     } catch (error) {
       const refusal = toFaultError(error);
       if (!codesOf(meta ?? {}).has(refusal.fault.code)) onUndeclaredFault(path, refusal.fault.code);

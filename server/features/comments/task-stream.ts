@@ -84,6 +84,8 @@ export const taskStream: StreamKind<Event> = {
   forViewer(event, { employeeId }) {
     if (!('comment' in event) || !event.comment) return event;
     const likedByMe = event.comment.likes.some((like) => like.employee_id === employeeId);
+    // What is the same for most viewers stays the same object.
+    if (!likedByMe) return event;
     return { ...event, comment: { ...event.comment, likedByMe } };
   },
 

@@ -13,6 +13,7 @@ import { requestIdByError } from '../../kernel/trpc.ts';
 import { requestInfo } from '../request-info.ts';
 import { bodyBytesMax } from '../rest.ts';
 import { proofOf } from './connection-proof.ts';
+import { createEncoder, sendPieces } from './encoder.ts';
 import { wantsWebSocket } from './upgrade.ts';
 import { socketWire } from './wires.ts';
 
@@ -105,9 +106,11 @@ function serve(socket: WebSocket, request: FastifyRequest, router: AnyTRPCRouter
     return ctx;
   }
 
+  sendPieces(socket, request.raw.socket);
   const handle = getWSConnectionHandler<AnyTRPCRouter>({
     router,
     maxBatchSize: batchMax,
+    experimental_encoder: createEncoder({ itemsMax: 5 * batchMax }),
     keepAlive: { enabled: true, pingMs, pongWaitMs },
     createContext: ({ info: { connectionParams } }) => createContext(connectionParams),
     onError({ error, path }) {

@@ -6,12 +6,11 @@ import type { Closing, Wire } from '../../kernel/connections.ts';
 
 /* How events reach a caller, and what is done about one who does not take them: the service keeps little for anybody. */
 
-/** No event is sent to a socket while more than this waits for its reader. */
-const waitingBytesMax = 128 * 1024;
-/** More than this, by whatever was asked for, may wait for a moment only. */
-const unreadBytesMax = 1024 * 1024;
-/** How long a reader may take nothing at all; they come back and go on where they were. */
-const patienceMs = 10_000;
+/**
+ * A reader who takes nothing at all for so long is cut off, or after twice as long: Node looks whether anything was
+ * taken as often as that. They come back and go on where they were.
+ */
+const patienceMs = 6_000;
 /** How long a caller has to read why they are cut off, and to say goodbye. */
 const goodbyeMs = 1_000;
 
@@ -24,30 +23,55 @@ const closeCodes: Record<Closing, { code: number; reason: string }> = {
 
 /** A WebSocket: what is sent without waiting piles up, so events wait for their reader before they are sent. */
 export function socketWire(socket: WebSocket, raw: Socket, network: string): Wire {
-  let draining: Promise<void> | undefined;
-  let wasFull = false;
-  const check = setInterval(() => {
-    const isFull = raw.writableLength > unreadBytesMax;
-    if (isFull && wasFull) socket.terminate();
-    wasFull = isFull;
-  }, patienceMs / 2).unref();
-  socket.once('close', () => clearInterval(check));
+  // Node's timer starts again whenever a byte is taken, or comes.
+  raw.setTimeout(patienceMs);
+  raw.on('timeout', () => {
+    if (raw.writableLength > 0) socket.terminate();
+  });
 
+  // A caller who does not take what they asked for is not heard further until they do.
+  let isHeard = true;
+  function hear(): void {
+    if (isHeard && !raw.writableNeedDrain) socket.resume();
+    else socket.pause();
+  }
+  socket.on('message', hear);
+  raw.on('drain', hear);
+
+  let draining: Promise<void> | undefined;
   async function drain(): Promise<void> {
     const given = new AbortController();
     const { signal } = given;
-    const tooLong = setTimeout(() => socket.terminate(), patienceMs);
     // A cut socket is drained for good.
     await Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]).catch(() => {});
-    clearTimeout(tooLong);
     given.abort();
     draining = undefined;
+  }
+
+  // A hundred subscriptions may learn in the same moment that there is room: it is room for one event or two.
+  let expected = 0;
+  let sending: Promise<void> | undefined;
+  async function send(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    expected = 0;
+    sending = undefined;
   }
 
   return {
     network,
     waitingBytes: () => raw.writableLength,
-    ready: () => (raw.writableLength > waitingBytesMax && !raw.destroyed ? (draining ??= drain()) : undefined),
+    ready() {
+      if (raw.writableNeedDrain) return (draining ??= drain());
+      return expected > raw.writableHighWaterMark ? sending : undefined;
+    },
+    expect(length) {
+      expected += length;
+      sending ??= send();
+    },
+    hear(more) {
+      isHeard = more;
+      hear();
+    },
     close(why) {
       const { code, reason } = closeCodes[why];
       // What is being said to the subscriptions goes first.
@@ -59,16 +83,15 @@ export function socketWire(socket: WebSocket, raw: Socket, network: string): Wir
 
 /** Server-sent events: they are taken from the stream as fast as the caller reads, and so never pile up. */
 export function responseWire(response: ServerResponse, network: string): Wire {
-  let wasFull = false;
-  const check = setInterval(() => {
-    if (response.writableNeedDrain && wasFull) response.destroy();
-    wasFull = response.writableNeedDrain;
-  }, patienceMs).unref();
-  response.once('close', () => clearInterval(check));
+  response.setTimeout(patienceMs, () => {
+    if (response.writableNeedDrain) response.destroy();
+  });
   return {
     network,
     waitingBytes: () => response.writableLength,
     ready: () => undefined,
+    expect: () => {},
+    hear: () => {},
     close(why) {
       // An answer that ends in order tells a client not to come back; one that breaks off makes it reconnect.
       setTimeout(() => response.destroy(), why === 'session ended' ? goodbyeMs : 0);

@@ -1,0 +1,61 @@
+import type { Socket } from 'node:net';
+import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { WebSocket } from 'ws';
+import { findSharedJson } from '../../kernel/shared-json.ts';
+
+type Encoder = NonNullable<WSSHandlerOptions<AnyTRPCRouter>['experimental_encoder']>;
+
+/** What surrounds an event in tRPC's message. */
+type Envelope = { id: unknown; jsonrpc?: string; result?: { data?: { id?: unknown; data?: unknown } } };
+/** A message whose middle is shared with other sockets. */
+class Pieces {
+  readonly head: string;
+  readonly shared: Buffer;
+  readonly tail: string;
+  constructor(head: string, shared: Buffer, tail: string) {
+    this.head = head;
+    this.shared = shared;
+    this.tail = tail;
+  }
+}
+
+/** Shorter events are copied: that costs less than three frames do. */
+const sharedBytesMin = 2_048;
+
+/** tRPC's messages as JSON. An event that many are sent is made into JSON once for all of them. */
+export function createEncoder(options: { itemsMax: number }): Encoder {
+  function encode(message: unknown): string | Pieces {
+    const { id, jsonrpc, result } = message as Envelope;
+    const event = result?.data?.data;
+    const json = typeof event === 'object' && event !== null ? findSharedJson(event) : undefined;
+    if (!json) return JSON.stringify(message);
+    const eventId = JSON.stringify(result!.data!.id);
+    const version = jsonrpc === undefined ? '' : `"jsonrpc":${JSON.stringify(jsonrpc)},`;
+    const head = `{"id":${JSON.stringify(id)},${version}"result":{"type":"data","id":${eventId},"data":{"id":${eventId},"data":`;
+    const tail = '}}}';
+    return json.length < sharedBytesMin ? `${head}${json.toString()}${tail}` : new Pieces(head, json, tail);
+  }
+  return {
+    // What it answers goes to `send` and nowhere else: see sendPieces.
+    encode: encode as Encoder['encode'],
+    decode(data) {
+      if (typeof data !== 'string') throw new Error('calls are text');
+      const message: unknown = JSON.parse(data);
+      // tRPC answers each call of a message that has too many.
+      if (Array.isArray(message) && message.length > options.itemsMax) throw new Error('too many calls in one message');
+      return message;
+    },
+  };
+}
+
+/** Lets a socket send pieces as one message of three frames: the shared one is not copied however long it waits. */
+export function sendPieces(socket: WebSocket, raw: Socket): void {
+  const send = socket.send.bind(socket) as (data: unknown, options?: { binary: boolean; fin: boolean }) => void;
+  socket.send = (data: unknown) => {
+    if (!(data instanceof Pieces)) return send(data);
+    raw.cork();
+    for (const piece of [data.head, data.shared, data.tail]) send(piece, { binary: false, fin: piece === data.tail });
+    raw.uncork();
+  };
+}
