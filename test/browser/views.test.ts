@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { password } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
-import { focusedLabel } from './in-page.ts';
 import { emailOf, setStage } from './stage.ts';
-import { waitForCount } from './visitor.ts';
+import { tabTo, waitForCount } from './visitor.ts';
 
 const stage = await setStage();
 const { service } = stage;
@@ -69,34 +68,22 @@ describe.skipIf(!hasBrowser)(`signing in${unlessSkipped}`, () => {
     await service.signIn(emailOf.amara);
     const { page, comment } = await stage.arrive();
     const { keyboard } = page;
-    /** Presses Tab until something of that name has the focus, and sees that it shows. */
-    async function tabTo(name: RegExp): Promise<void> {
-      for (let presses = 0; presses < 60; presses += 1) {
-        await keyboard.press('Tab');
-        const { label, outline } = await focusedLabel(page);
-        if (!name.test(label)) continue;
-        expect([label, outline]).toEqual([label, 'solid']);
-        return;
-      }
-      throw new Error(`nothing called ${name} was reached`);
-    }
-
-    await tabTo(/^E-mail address/);
+    await tabTo(page, /^E-mail address/);
     await keyboard.type(emailOf.amara);
-    await tabTo(/^Password$/);
+    await tabTo(page, /^Password$/);
     await keyboard.type(password);
     await keyboard.press('Enter');
     await page.getByRole('link', { name: 'Plan the next quarter' }).waitFor();
-    await tabTo(/^Skip to the content/);
+    await tabTo(page, /^Skip to the content/);
     await keyboard.press('Enter');
-    await tabTo(/^Plan the next quarter$/);
+    await tabTo(page, /^Plan the next quarter$/);
     await keyboard.press('Enter');
     await page.getByLabel('Write a comment').waitFor();
-    await tabTo(/^Write a comment$/);
+    await tabTo(page, /^Write a comment$/);
     await keyboard.type('By keyboard alone, @jon');
     await page.getByRole('option', { name: /Jonas/ }).waitFor();
     await keyboard.press('Tab');
-    await tabTo(/^Comment$/);
+    await tabTo(page, /^Comment$/);
     await keyboard.press('Enter');
     await comment('By keyboard alone').getByText('@Jonas Lindqvist').waitFor();
   });

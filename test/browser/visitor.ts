@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { password } from '../support/service.ts';
 import type { Window } from './browser.ts';
+import { focusedLabel } from './in-page.ts';
 
 /** Somebody before the demo page. What they do and see is said in words of the page, as a person would find it. */
 export type Visitor = Window & {
@@ -69,6 +70,18 @@ export function createVisitor(window: Window): Visitor {
       await comment(text).waitFor();
     },
   };
+}
+
+/** Presses Tab until something of that name has the focus, and sees that it shows. */
+export async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab');
+    const { label, outline } = await focusedLabel(page);
+    if (!name.test(label)) continue;
+    if (outline !== 'solid') throw new Error(`the focus on ${label} does not show`);
+    return;
+  }
+  throw new Error(`nothing called ${name} was reached`);
 }
 
 /** Waits until a locator shows as many as that, and answers them. */
