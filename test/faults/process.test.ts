@@ -62,6 +62,7 @@ describe('a first start', () => {
   test('says in its banner where things are, with a call that works when pasted', async () => {
     const banner = service.stdout();
     expect(banner).toContain(`${service.url}/docs`);
+    expect(banner).toContain(`${service.url}/demo/`);
     expect(banner).toContain(join(home.folder, 'mail.jsonl'));
     const call = banner.split('\n').find((line) => line.trim().startsWith('curl'));
     const { code, stdout } = await runToEnd({}, ['sh', '-c', call ?? 'false']);
@@ -70,6 +71,15 @@ describe('a first start', () => {
       token_type: 'Bearer',
       employee: { email: demoSignIn().email, isAdmin: true },
     });
+  });
+
+  test('serves the demo page, and links of comments lead to it', async () => {
+    const demo = await signInToDemo();
+    const { body: tasks } = await demo.get(`/api/tasks/company/${demo.companyId}/?q=Ticket`);
+    const { body } = await demo.get(`/api/tasks/chat/${tasks.results[0]._id}/`);
+    const link: string = body.comments[0].deepLink;
+    expect(link).toBe(`${service.url}/demo/#/tasks/${tasks.results[0]._id}?comment=${body.comments[0]._id}`);
+    expect((await fetch(link)).headers.get('content-type')).toContain('text/html');
   });
 
   test('keeps keys and demo password for its own user only, and the password out of the log', () => {
