@@ -57,31 +57,35 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
   const methods = collectMethods(app);
   app.setErrorHandler((error: FastifyError, request, reply) => refuse(request, reply, fromFastify(error)));
   app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_FOUND()));
-  app.addHook('onRequest', async (request, reply) => {
-    // Answers are about somebody; what may be kept says so itself.
-    void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'no-store' });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id);
+    // A body in chunks may turn out to be no HTTP: what has come of it is read before anything is answered.
+    if (request.headers['transfer-encoding'] === undefined) done();
+    else setImmediate(done);
   });
   // Before anything is refused: a browser must be let to read refusals.
   await registerSecurity(app, { corsOrigins });
   const { isClosing } = refuseWhileClosing(app);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
-      throw MALFORMED_REQUEST({ detail: 'The Host header is missing.' });
+      return done(MALFORMED_REQUEST({ detail: 'The Host header is missing.' }));
     // A parameter matches the nothing between two slashes as well.
-    if (Object.values(request.params ?? {}).includes('')) throw NOT_FOUND();
-    if (!request.is404) return;
+    const params = request.params as Record<string, string>;
+    for (const name in params) if (params[name] === '') return done(NOT_FOUND());
+    if (!request.is404) return done();
     // Before the body is read: there is nobody to read it.
     const allow = methods.ofUnroutable(request);
-    if (allow === undefined) throw NOT_FOUND();
+    if (allow === undefined) return done(NOT_FOUND());
     void reply.header('Allow', allow);
-    throw METHOD_NOT_ALLOWED();
+    return done(METHOD_NOT_ALLOWED());
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.config.operation ?? request.routeOptions.url ?? 'unknown path';
     request.log.info(
       { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       'answered',
     );
+    done();
   });
   return { server: app, isClosing, refuseOtherMethods: () => methods.refuseOthers() };
 }

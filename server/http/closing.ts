@@ -17,20 +17,23 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
   let isClosing = false;
   const open = new Set<FastifyRequest>();
 
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isClosing && !request.routeOptions.config.servesWhileClosing)
+      return done(SERVICE_UNAVAILABLE({ detail: 'The service is shutting down: try again shortly.' }));
     // A WebSocket is never answered: its door closes it.
-    if (!isClosing && wantsWebSocket(request.raw)) return;
-    if (!isClosing) open.add(request);
-    else if (!request.routeOptions.config.servesWhileClosing)
-      throw SERVICE_UNAVAILABLE({ detail: 'The service is shutting down: try again shortly.' });
+    if (!isClosing && !wantsWebSocket(request.raw)) open.add(request);
+    return done();
   });
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     // A stream lasts as long as its reader likes: whoever opened it ends it.
     open.delete(request);
     if (isClosing) void reply.header('Connection', 'close');
-    return payload;
+    done(null, payload);
   });
-  app.addHook('onResponse', async (request) => void open.delete(request));
+  app.addHook('onResponse', (request, _reply, done) => {
+    open.delete(request);
+    done();
+  });
   app.addHook('preClose', async () => {
     isClosing = true;
     const deadline = performance.now() + patienceMs;

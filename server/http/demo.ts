@@ -22,7 +22,7 @@ const mediaTypes: Record<string, string> = {
 export function registerDemoPage(app: FastifyInstance, { publicUrl }: { publicUrl: string }): void {
   // Relative: behind a proxy the service may have a prefix.
   app.get('/demo', async (_request, reply) => reply.header('Cache-Control', 'no-cache').redirect('demo/', 308));
-  const helmet = demoPagePolicy(publicUrl);
+  const config = { policy: demoPagePolicy(publicUrl) };
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = mediaTypes[extname(name)];
     if (type === undefined) continue;
@@ -34,7 +34,7 @@ export function registerDemoPage(app: FastifyInstance, { publicUrl }: { publicUr
       ETag: etag,
       'Cache-Control': isForEver ? 'public, max-age=31536000, immutable' : 'no-cache',
     };
-    app.get(`/demo/${name === 'index.html' ? '' : name.replaceAll('\\', '/')}`, { helmet }, async (request, reply) => {
+    app.get(`/demo/${name === 'index.html' ? '' : name.replaceAll('\\', '/')}`, { config }, async (request, reply) => {
       void reply.headers(headers);
       if (request.headers['if-none-match'] === etag) return reply.status(304).send();
       return reply.type(type).send(content);

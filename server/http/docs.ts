@@ -36,17 +36,17 @@ export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, 
     ['/docs', ''],
     ['/docs/', '../'],
   ] as const)
-    app.get(url, { helmet: pagePolicy }, async (_request, reply) => html(reply, referencePage(root)));
+    app.get(url, { config: { policy: pagePolicy } }, async (_request, reply) => html(reply, referencePage(root)));
   for (const [url, root] of [
     ['/docs/errors', '../'],
     ['/docs/errors/', '../../'],
   ] as const)
-    app.get(url, { helmet: pagePolicy }, async (_request, reply) => html(reply, errorListPage(root)));
+    app.get(url, { config: { policy: pagePolicy } }, async (_request, reply) => html(reply, errorListPage(root)));
   for (const [url, root] of [
     ['/docs/errors/:code', '../../'],
     ['/docs/errors/:code/', '../../../'],
   ] as const) {
-    app.get<{ Params: { code: string } }>(url, { helmet: pagePolicy }, async (request, reply) => {
+    app.get<{ Params: { code: string } }>(url, { config: { policy: pagePolicy } }, async (request, reply) => {
       const text = errorPage(request.params.code, operations, root);
       return text === undefined ? sendProblem(request, reply, NOT_FOUND()) : html(reply, text);
     });

@@ -19,11 +19,13 @@ export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, ser
     registers: [registry],
   });
   const procedures = new Set(Object.keys(router._def.procedures));
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // A stream of events takes as long as its reader likes.
-    if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return;
-    const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
-    durations.observe(labels, reply.elapsedTime / 1000);
+    if (!String(reply.getHeader('content-type')).startsWith('text/event-stream')) {
+      const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
+      durations.observe(labels, reply.elapsedTime / 1000);
+    }
+    done();
   });
   watchDeliveries(registry, services);
   watchEvents(registry, services);

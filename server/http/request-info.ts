@@ -6,6 +6,7 @@ import type { RequestInfo } from '../kernel/context.ts';
 export function requestInfo(
   request: FastifyRequest,
   reply: { header(name: string, value: string): unknown },
+  more?: Pick<RequestInfo, 'takesDownloads'>,
 ): RequestInfo {
   const { headers } = request;
   return {
@@ -16,6 +17,7 @@ export function requestInfo(
     refreshToken: single(headers['x-refresh-token']),
     idempotencyKey: single(headers['idempotency-key']),
     setHeader: (name, value) => void reply.header(name, value),
+    ...more,
   };
 }
 
@@ -38,6 +40,7 @@ function single(header: string | string[] | undefined): string | undefined {
 
 /** One household has a whole IPv6 /64, so its addresses count as one. */
 function networkOf(ip: string): string {
+  if (!ip.includes(':')) return ip;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined || !isIPv6(ip)) return mapped ?? ip;
   const [head = '', tail = ''] = ip.split('%')[0]!.split('::');

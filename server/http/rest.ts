@@ -1,6 +1,7 @@
-import { callTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { runChain } from '../kernel/chain.ts';
 import type { Context, Services } from '../kernel/context.ts';
 import { Download } from '../kernel/download.ts';
 import { FaultError } from '../kernel/fault.ts';
@@ -37,30 +38,30 @@ function spellings(path: string): string[] {
   return url.endsWith('/') ? [url, url.slice(0, -1)] : [url];
 }
 
+/** Work goes on when the caller hangs up: what is half done is not undone by a lost connection. */
+const { signal } = new AbortController();
+
 function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Services) {
   const readInput = inputReader(operation);
   const { name: path, type } = operation;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const procedure = (router._def.procedures as Record<string, AnyTRPCProcedure>)[path]!;
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      const ctx: Context = { services, request: { ...requestInfo(request, reply), takesDownloads: true } };
+      const ctx: Context = { services, request: requestInfo(request, reply, { takesDownloads: true }) };
       const input = readInput(request);
-      // Work goes on when the caller hangs up: what is half done is not undone by a lost connection.
-      const { signal } = new AbortController();
-      const answer: unknown = await callTRPCProcedure({
-        router,
-        path,
-        type,
-        ctx,
-        getRawInput: async () => input,
-        signal,
-        batchIndex: 0,
-      });
-      if (answer instanceof Download) await sendDownload(reply, answer);
-      else await reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+      const getRawInput = async () => input;
+      const answered = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
+      if (answered instanceof Download) await sendDownload(reply, answered);
+      else void reply.type('application/json; charset=utf-8').send(JSON.stringify(answered));
     } catch (error) {
       await sendProblem(request, reply, asRest(operation, toFaultError(error)));
     }
-  };
+  }
+
+  // Without a promise: Fastify would take one that is done before the answer has gone out for an answer of nothing.
+  return (request: FastifyRequest, reply: FastifyReply): void =>
+    void answer(request, reply).catch((error: unknown) => reply.send(error));
 }
 
 /** Where the body is one field of the input, an issue's path starts inside the body. */

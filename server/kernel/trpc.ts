@@ -1,5 +1,6 @@
 import { initTRPC, type TRPCError } from '@trpc/server';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { shortenChains } from './chain.ts';
 import type { Context } from './context.ts';
 import type { FaultError } from './fault.ts';
 import { toFaultError } from './faults.ts';
@@ -36,4 +37,10 @@ const t = initTRPC
       trpcErrorOf(toFaultError(error), ctx?.request.id ?? requestIdByError.get(error), path),
   });
 
-export const { router, middleware, procedure } = t;
+export const { middleware, procedure } = t;
+
+export const router = ((procedures) => {
+  const made = t.router(procedures);
+  shortenChains(made);
+  return made;
+}) as typeof t.router;
