@@ -144,7 +144,8 @@ async function findMissingTasks(
   const problems: LineProblem[] = [];
   for (const [task_id, rows] of Map.groupBy(entries, ({ taskId }) => taskId)) {
     try {
-      await client.tasks.get({ task_id }, { signal });
+      // There may be more of them than requests in a minute.
+      await client.tasks.get({ task_id }, { signal, timeoutMs: 300_000 });
     } catch (error) {
       if (!isFault(error, 'NOT_FOUND')) throw error;
       problems.push(...rows.map(({ line }) => ({ line, problem: `task_id ${task_id} names nothing in your company` })));

@@ -91,6 +91,8 @@ async function settle(inviting: Inviting, invitation: Invitation, there: Employe
   const { client, company_id: companyId, updatesRoles, isDry, signal } = inviting;
   const roles = { ...(isAdmin ? { isAdmin } : {}), ...(isTeamLeader ? { isTeamLeader } : {}) };
   const words = [isAdmin ? 'admin' : [], isTeamLeader ? 'team leader' : []].flat().join(' and ');
+  // Whoever invites hundreds has to wait for the limit of requests now and then.
+  const patience = { signal, timeoutMs: 300_000 };
   const say = (what: Done['what'], note?: string): Done => ({ line, email, what, ...(note ? { note } : {}) });
   let added: Employee | undefined;
   try {
@@ -99,12 +101,12 @@ async function settle(inviting: Inviting, invitation: Invitation, there: Employe
       if (there.isDeleted) return say('skipped', 'was deleted from the company: restore them there');
       if (!lacks) return say('skipped', 'is there already');
       if (!updatesRoles) return say('skipped', `is there already, but is not ${words}: --update-roles changes that`);
-      if (!isDry) await client.employees.update({ _id: there._id, ...roles }, { signal });
+      if (!isDry) await client.employees.update({ _id: there._id, ...roles }, patience);
       return say('updated', `is ${words} now`);
     }
     if (isDry) return say('invited');
-    added = await client.employees.add({ ...person, email, companyId }, { signal });
-    if (words !== '') await client.employees.update({ _id: added._id, ...roles }, { signal });
+    added = await client.employees.add({ ...person, email, companyId }, patience);
+    if (words !== '') await client.employees.update({ _id: added._id, ...roles }, patience);
     return say('invited', words === '' ? undefined : `was invited as ${words}`);
   } catch (error) {
     if (isFault(error, 'EMPLOYEE_EXISTS')) return say('skipped', 'is there already');
