@@ -10,6 +10,9 @@ import type { Service } from '../support/service.ts';
 
 const examples = join(import.meta.dirname, '../../client-sdk/examples');
 
+// Each of these tests starts processes, which takes its time where others want the machine too.
+vi.setConfig({ testTimeout: 90_000 });
+
 /** Where the scripts of this test file run, and leave what they write. */
 export const folder = mkdtempSync(join(tmpdir(), 'wms-examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -86,7 +89,7 @@ export function startProgram(program: string, parameters: string[], settings: Se
     stdout: () => said.stdout,
     stderr: () => said.stderr,
     async said(text, where = 'stdout') {
-      await vi.waitUntil(() => hasEnded || said[where].includes(text), { timeout: 25_000, interval: 20 });
+      await vi.waitUntil(() => hasEnded || said[where].includes(text), { timeout: 60_000, interval: 20 });
       if (!said[where].includes(text)) throw new Error(`it never said "${text}": ${said.stdout}${said.stderr}`);
     },
     signal: (name) => void child.kill(name),
