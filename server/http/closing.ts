@@ -32,6 +32,8 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
   });
   app.addHook('onResponse', (request, _reply, done) => {
     open.delete(request);
+    // Refused before its door saw it: its connection is nobody's, and neither the server nor the shutdown would close it.
+    if (wantsWebSocket(request.raw)) request.raw.socket.destroySoon();
     done();
   });
   app.addHook('preClose', async () => {

@@ -30,6 +30,20 @@ test('a shutdown cuts off a caller who does not read', async () => {
   await expect(closed).resolves.toBeDefined();
 });
 
+test('a WebSocket that is asked for during a shutdown is refused, and does not hold it up', async () => {
+  const other = await startService();
+  const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
+  const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAA'];
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await once(socket, 'connect');
+  const closing = other.app.close();
+  socket.write(`GET /trpc HTTP/1.1\r\nHost: x\r\n${upgrade.join('\r\n')}\r\n\r\n`);
+  await once(socket, 'close');
+  expect(parseAnswer(Buffer.concat(chunks).toString())).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
+  await closing;
+});
+
 test('a shutdown finishes what has begun, sends newcomers away in good order, and then closes', async () => {
   const old = connect(Number(new URL(url).port), '127.0.0.1');
   expect(await ask(old, '/healthz')).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
