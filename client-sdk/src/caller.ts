@@ -92,7 +92,7 @@ export function createCaller(
         limited.signal.throwIfAborted();
         return await read(await send(sending, limited.signal), limited.signal);
       } catch (error) {
-        const waitMs = signal?.aborted === true ? undefined : retryAfter(error, failures);
+        const waitMs = retryAfter(error, failures);
         if (waitMs === undefined || failures > retries || Date.now() + waitMs >= deadline) throw error;
         limited.release();
         await pause(waitMs, signal);

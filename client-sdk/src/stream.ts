@@ -10,6 +10,9 @@ import { createWebSocketWay } from './websocket.ts';
 /** How events come: over a WebSocket, as server-sent events, or as gets through. */
 export type EventsWay = 'auto' | 'websocket' | 'sse';
 
+/** Where a WebSocket worked before, it is likelier that the service is away than that it no longer gets through. */
+const socketFailuresMax = 3;
+
 type Event = { id: number; type: string };
 
 export type Streams = {
@@ -28,10 +31,10 @@ export function createStreams(parts: { baseUrl: string; way: EventsWay; caller: 
 
   const present = (): Way => (isBlocked && way !== 'websocket' ? answers : socket);
 
-  /** After a failure: whether the other way may get through where this one did not. */
-  function turn(failed: Way): void {
+  /** After so many failures in a row: whether the other way may get through where this one did not. */
+  function turn(failed: Way, failures: number): void {
     if (way !== 'auto' || typeof WebSocket === 'undefined') return;
-    isBlocked = failed === socket && !socket.hasWorked();
+    isBlocked = failed === socket && (!socket.hasWorked() || failures >= socketFailuresMax);
   }
 
   sessions.watch(() => socket.drop());
@@ -92,8 +95,8 @@ export function createStreams(parts: { baseUrl: string; way: EventsWay; caller: 
             waitMs = (error as Fault).retryAfterMs ?? 0;
           }
           if (ending.signal.aborted) break;
-          turn(chosen);
           failures += 1;
+          turn(chosen, failures);
           say('waiting');
           await pause(Math.max(waitMs, backoffMs(failures)), ending.signal).catch(() => {});
         }

@@ -8,7 +8,8 @@ import { startWork } from '../support/work.ts';
 import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
 import { startWiretap } from './wiretap.ts';
 
-const service = await startService();
+const origin = 'https://app.example.test';
+const service = await startService({ settings: { corsOrigins: [origin] } });
 const { url } = service;
 const admin = await service.registerCompany();
 const neighbour = await service.registerCompany({ name: 'Compilers' });
@@ -182,7 +183,7 @@ describe('a call', () => {
   test('that is aborted between two tries is not tried again', async () => {
     const stop = new AbortController();
     const server = await startAnswering((response) => {
-      refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '20' })(response);
+      refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '40' })(response);
       setTimeout(() => stop.abort(), 50);
     });
     const call = connect(server.url).projects.create(project, { signal: stop.signal });
@@ -234,4 +235,25 @@ test('sends its tokens in headers alone, to the service alone', async () => {
   const before = line.sent();
   expect(await codeOf(connect(elsewhere.url, { session, retries: 0 }).tasks.list(company))).toBe('NETWORK_ERROR');
   expect(line.sent()).toBe(before);
+});
+
+test('sends no header that a page of another origin may not send, and reads none that it may not read', async () => {
+  const line = await startWiretap(url);
+  const client = connect(line.url, { session });
+  await client.tasks.create({ projectId, title: 'Oil it' }, { idempotencyKey: 'cross-origin' });
+  await client.notifications.onMine({ lastEventId: '0' }, { signal: AbortSignal.timeout(1) }).next();
+  const { headers } = await service.stranger.send('OPTIONS', '/trpc/tasks.create', undefined, {
+    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+  });
+  const listOf = (name: string) => headers.get(name)!.toLowerCase().split(/, ?/);
+  // What browsers send of their own accord.
+  const own = /^(host|connection|user-agent|accept|accept-.*|sec-.*|content-length|upgrade|pragma|cache-control)$/;
+  const sent = [...line.sent().matchAll(/^([\w-]+): /gm)].map(([, name]) => name!.toLowerCase());
+  const asked = new Set(sent.filter((name) => !own.test(name)));
+  expect(asked).toContain('idempotency-key');
+  expect(listOf('access-control-allow-headers')).toEqual(expect.arrayContaining([...asked]));
+  const answered = await fetch(`${url}/healthz`, { headers: { origin } });
+  expect(answered.headers.get('access-control-expose-headers')!.toLowerCase().split(/, ?/)).toEqual(
+    expect.arrayContaining(['x-access-token', 'retry-after']),
+  );
 });

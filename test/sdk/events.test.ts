@@ -262,6 +262,19 @@ describe('the way that events come', () => {
     ]);
   });
 
+  test('becomes server-sent events where WebSockets get through no more, and loses nothing by that', async () => {
+    const taskId = await addTask(admin, projectId);
+    const line = await startWiretap(url);
+    const heard = onTask(listen(line.url), taskId);
+    await heard.isLive();
+    line.refuseUpgrades();
+    line.cut();
+    for (const number of upTo(3)) await say(taskId, `Number ${number}`);
+    await heard.hears(3);
+    expect(heard.ids()).toEqual(upTo(3));
+    expect(line.requests().at(-1)).toMatch(/^GET \/trpc\/comments\.onTask/);
+  });
+
   test('is server-sent events where there are no WebSockets', async () => {
     vi.stubGlobal('WebSocket', undefined);
     onTestFinished(() => void vi.unstubAllGlobals());

@@ -12,6 +12,8 @@ export type Wiretap = {
   headers(name: string): string[];
   /** The connection breaks at the first byte of each of the next answers: the service has done its work by then. */
   loseAnswers(count: number): void;
+  /** Breaks every connection. */
+  cut(): void;
   /** From now on the line takes no WebSockets, as some proxies do. */
   refuseUpgrades(): void;
 };
@@ -32,7 +34,10 @@ export async function startWiretap(target: string): Promise<Wiretap> {
     for (const socket of [near, far]) {
       open.add(socket);
       socket.on('error', end);
-      socket.on('close', end);
+      socket.on('close', () => {
+        open.delete(socket);
+        end();
+      });
     }
     near.on('data', (chunk) => {
       const text = chunk.toString('latin1');
@@ -57,6 +62,9 @@ export async function startWiretap(target: string): Promise<Wiretap> {
     requests: () => [...sent.matchAll(/((?:GET|POST|PUT|PATCH|DELETE) \S+) HTTP\/1\.1\r\n/g)].map(([, line]) => line!),
     headers: (name) => [...sent.matchAll(new RegExp(`^${name}: (.*)\\r$`, 'gim'))].map(([, value]) => value!),
     loseAnswers: (count) => void (losing = count),
+    cut() {
+      for (const socket of open) socket.destroy();
+    },
     refuseUpgrades: () => void (refusesUpgrades = true),
   };
 }
