@@ -1,3 +1,5 @@
+import { fromMail, preparation } from './openapi-samples.ts';
+
 /* What the reference says before its first operation. */
 
 /** The sections of the interface, in its order. */
@@ -16,7 +18,7 @@ export const tags: { name: string; description: string }[] = [
   },
 ];
 
-export const about = `Project management, team collaboration and time tracking.
+export const about = (baseUrl: string): string => `Project management, team collaboration and time tracking.
 
 ### Signing in
 A login answers with a pair of tokens. Send both with every request:
@@ -53,4 +55,19 @@ Each operation may be called 600 times a minute with one session or key, unless 
 \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say where you stand.
 
 ### Request ids
-Send \`X-Request-Id\` to name a request yourself; it is on the answer and on every line of the log.`;
+Send \`X-Request-Id\` to name a request yourself; it is on the answer and on every line of the log.
+
+### Running the examples
+Each operation shows a command that runs as it is, in a shell (bash) with curl and node, once these are set. Take it in the
+service's folder, where the demo sign-in is, or set \`email\` and \`password\` to your own.
+
+\`\`\`sh
+${preparation(baseUrl)}
+\`\`\`
+
+What a mail brings is taken from it, here from the file that stands for mail where no provider is set up; a
+\`google_token\` or \`apple_token\` comes from those providers.
+
+\`\`\`sh
+${fromMail}
+\`\`\``;

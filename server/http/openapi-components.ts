@@ -89,7 +89,7 @@ export function responseOf(faults: Fault[], meta?: OperationMeta): oas31.Respons
 /** What any path may answer before an operation is reached: no operation lists these, so they stand here by status. */
 const beforeRouting = [MALFORMED_REQUEST, NOT_FOUND, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE];
 
-export function components(schemas: oas31.SchemasObject): oas31.ComponentsObject {
+export function components(schemas: oas31.SchemasObject, responses: oas31.ResponsesObject): oas31.ComponentsObject {
   return {
     schemas: { ...schemas, Problem: problem },
     parameters: {
@@ -103,7 +103,10 @@ export function components(schemas: oas31.SchemasObject): oas31.ComponentsObject
       },
     },
     headers: headerComponents(),
-    responses: Object.fromEntries(beforeRouting.map((fault) => [fault.status, responseOf([fault])])),
+    responses: {
+      ...responses,
+      ...Object.fromEntries(beforeRouting.map((fault) => [fault.status, responseOf([fault])])),
+    },
     examples: Object.fromEntries(
       declaredFaults().map((fault) => [fault.code, { summary: fault.sentence, value: exampleProblemOf(fault) }]),
     ),

@@ -6,6 +6,7 @@ import type { Fault } from '../kernel/fault.ts';
 import { about, tags } from './openapi-about.ts';
 import { components, responseOf, securityOf } from './openapi-components.ts';
 import { successHeadersOf } from './openapi-headers.ts';
+import { sampleOf } from './openapi-samples.ts';
 import { operationsOf, type Operation } from './operations.ts';
 
 /**
@@ -18,7 +19,7 @@ export function createDocument(router: AnyTRPCRouter, publicUrl: string): oas31.
   const generated = generateOpenApiDocument(asGenerated(router, operations), {
     title: 'Work Management Service',
     version: '2.0.0',
-    description: about,
+    description: about(publicUrl),
     baseUrl: publicUrl,
   });
 
@@ -28,12 +29,13 @@ export function createDocument(router: AnyTRPCRouter, publicUrl: string): oas31.
     const path = (paths[operation.path] ??= {});
     path[operation.method.toLowerCase() as 'get'] = finish(operation, (get ?? post)!);
   }
+  const responses = shareRefusals(operations, paths);
   const schemas = Object.entries(generated.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
   return tidy({
     ...generated,
     tags: tags.filter(({ name }) => operations.some(({ meta }) => meta.section === name)),
     paths,
-    components: components(Object.fromEntries(schemas) as oas31.SchemasObject),
+    components: components(Object.fromEntries(schemas) as oas31.SchemasObject, responses),
   });
 }
 
@@ -80,6 +82,7 @@ function finish(operation: Operation, generated: oas31.OperationObject): oas31.O
       ...(isWrite ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
     ...(body ? { requestBody: body } : {}),
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: sampleOf(operation) }],
     responses: {
       200: {
         ...answerOf(operation, generated.responses!['200'] as oas31.ResponseObject),
@@ -89,6 +92,21 @@ function finish(operation: Operation, generated: oas31.OperationObject): oas31.O
       ...Object.fromEntries([...byStatus].map(([status, faults]) => [status, responseOf(faults, meta)])),
     },
   };
+}
+
+/** Puts the refusals among the components, each once under its status and codes, and references in their places. */
+function shareRefusals(operations: Operation[], paths: oas31.PathsObject): oas31.ResponsesObject {
+  const shared: oas31.ResponsesObject = {};
+  for (const { path, method, meta } of operations) {
+    const { responses } = paths[path]![method.toLowerCase() as 'get']!;
+    const byStatus = Map.groupBy(faultsOf(meta), (fault) => fault.status);
+    for (const [status, faults] of byStatus) {
+      const name = [status, ...faults.map(({ code }) => code), ...(meta.access === 'open' ? ['open'] : [])].join('.');
+      shared[name as `${number}`] = responses![`${status}` as '400']!;
+      responses![`${status}` as '400'] = { $ref: `#/components/responses/${name}` };
+    }
+  }
+  return shared;
 }
 
 /** The plain answer, and beside it the file for those operations that answer one. */

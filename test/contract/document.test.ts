@@ -159,7 +159,8 @@ describe.each(operations.map((operation) => [lineOf(operation), operation] as co
     expect(new Set(Object.keys(one.responses))).toEqual(statuses);
     expect(one.responses['200']!.content['application/json']!.schema).toBeDefined();
     for (const fault of faults) {
-      const response = one.responses[fault.status]!;
+      const { $ref } = one.responses[fault.status] as unknown as { $ref: string };
+      const response = document.components.responses[$ref.split('/').at(-1)!];
       expect(response.description).toContain(`\`${fault.code}\``);
       const { schema, examples } = response.content['application/problem+json']!;
       expect(schema).toEqual({ $ref: '#/components/schemas/Problem' });

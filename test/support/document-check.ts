@@ -99,9 +99,16 @@ function createFinder(document: oas31.OpenAPIObject, paths: Path[]) {
       const response = document.components?.responses?.[status] as oas31.ResponseObject | undefined;
       return { name, described: response && { pointer: ['components', 'responses', status], response } };
     }
-    const response = operation.responses?.[status] as oas31.ResponseObject | undefined;
-    const pointer = ['paths', path!, method!.toLowerCase(), 'responses', status];
-    return { name: `${method} ${path}`, described: response && { pointer, response } };
+    const name = `${method} ${path}`;
+    const response = operation.responses?.[status];
+    if (response === undefined) return { name, described: undefined };
+    // Refusals are shared by the operations that answer them.
+    const pointer: string[] =
+      '$ref' in response
+        ? response.$ref!.split('/').slice(1)
+        : ['paths', path!, method!.toLowerCase(), 'responses', status];
+    const found = pointer.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], document);
+    return { name, described: { pointer, response: found as oas31.ResponseObject } };
   };
 }
 

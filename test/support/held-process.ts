@@ -1,8 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { watchResponses } from './watch-responses.ts';
 
-/* Loaded into a process of the service before its first file: see held-responses.ts. */
+/* Loaded into a process of the service before its first file, and into whatever starts it: see held-responses.ts. */
 
-const file = process.env['HELD_RESPONSES_FILE']!;
-
-watchResponses((problems) => appendFileSync(file, `${JSON.stringify(problems)}\n`));
+if (process.argv[1]?.endsWith('server/main.ts')) {
+  const { watchResponses } = await import('./watch-responses.ts');
+  const file = process.env['HELD_RESPONSES_FILE']!;
+  watchResponses((problems) => appendFileSync(file, `${JSON.stringify(problems)}\n`));
+}

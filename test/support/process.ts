@@ -104,7 +104,7 @@ export async function launch(command: string[], environment: Environment, until?
   if (until === undefined) return launched;
   let hasEnded = false;
   void launched.ended.then(() => (hasEnded = true));
-  await vi.waitUntil(() => hasEnded || said.stdout.includes(until), { timeout: 60_000, interval: 20 });
+  await vi.waitUntil(() => hasEnded || said.stdout.includes(until), { timeout: 150_000, interval: 20 });
   if (hasEnded) throw new Error(`the service did not start: ${said.stderr}${said.stdout}`);
   launched.url = /ready at (\S+)/.exec(said.stdout)?.[1] ?? '';
   return launched;

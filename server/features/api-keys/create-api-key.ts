@@ -16,7 +16,7 @@ export const createApiKey = member
       description:
         'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access.',
       faults: [SESSION_REQUIRED, ADMIN_REQUIRED],
-      example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2027-01-01T00:00:00Z' },
+      example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2036-01-01T00:00:00Z' },
     }),
   )
   .input(

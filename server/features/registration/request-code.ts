@@ -11,7 +11,7 @@ export const requestCode = open
       summary: 'Send a registration code to an address',
       description:
         'The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown addresses.',
-      example: { email: 'grace@example.com' },
+      example: { email: 'ada@example.com' },
     }),
   )
   .input(z.object({ email }))

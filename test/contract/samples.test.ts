@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startIssuer } from '../support/issuer.ts';
+import { makeCheckout, runShell, startIn } from '../support/pages.ts';
+import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
+
+/*
+ * The commands that /docs shows with each operation, run as the page tells its reader: set the variables, in the service's
+ * folder and with its demo company, and paste.
+ */
+
+const timeout = 180_000;
+const google = await startIssuer(() => new Date());
+const apple = await startIssuer(() => new Date());
+const { folder, remove } = await makeCheckout();
+let home: Home;
+let service: ServiceProcess;
+/** Each operation's command, by its name. */
+const samples = new Map<string, string>();
+let preparation: string;
+let fromMail: string;
+const statuses = new Map<string, string>();
+
+beforeAll(async () => {
+  home = await makeHome();
+  const { DATABASE_URL = '' } = home.environment;
+  service = await startIn(folder, {
+    DATABASE_URL,
+    GOOGLE_ISSUER: google.issuer,
+    GOOGLE_JWKS_URL: google.jwksUrl,
+    GOOGLE_CLIENT_IDS: google.audience,
+    APPLE_ISSUER: apple.issuer,
+    APPLE_JWKS_URL: apple.jwksUrl,
+    APPLE_CLIENT_IDS: apple.audience,
+  });
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    info: { description: string };
+    paths: Record<string, Record<string, { operationId: string; 'x-codeSamples': { source: string }[] }>>;
+  };
+  const shown = [...document.info.description.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
+  [preparation = '', fromMail = ''] = shown;
+  for (const { operationId, 'x-codeSamples': shells } of Object.values(document.paths).flatMap((one) =>
+    Object.values(one),
+  ))
+    samples.set(operationId, shells[0]!.source);
+}, timeout);
+afterAll(async () => {
+  service?.signal('SIGTERM');
+  await service?.ended;
+  await endAllProcesses();
+  await remove();
+  await home?.remove();
+});
+
+/** The command of an operation, which also tells the status. */
+const sample = (name: string): string =>
+  samples.get(name)!.replace(/^curl /, `curl -sS -w '\\n@@ ${name} %{http_code}\\n' `);
+
+/** Runs commands with the variables set, and keeps what each operation answered. */
+async function run(commands: string[], environment: Record<string, string> = {}): Promise<void> {
+  const said = await runShell(folder, [preparation, ...commands].join('\n'), environment);
+  const answers = said.split(/^@@ (\S+) (\d+)$/m);
+  for (let at = 1; at < answers.length; at += 3) {
+    const status = answers[at + 1]!;
+    statuses.set(answers[at]!, status === '200' ? status : `${status} ${answers[at - 1]}`);
+  }
+}
+
+/** Those that a mail must come before, after the one that sends it. */
+const byMail = [
+  ['registration.requestCode', 'registration.registerCompany'],
+  ['auth.verifyEmail', 'auth.otpLogin'],
+  ['passwords.requestReset', 'passwords.reset'],
+] as const;
+const byProvider = ['auth.googleLogin', 'auth.appleLogin'];
+/** What ends the session or removes a thing that others are shown with: each is a run of its own, with new things. */
+const removing = (): string[] => {
+  const deleting = [...samples].filter(([, text]) => text.includes('-X DELETE')).map(([name]) => name);
+  return [...deleting.filter((name) => !lastOnes.includes(name)), 'auth.logout'];
+};
+/** What no further run can begin after. */
+const lastOnes = ['notifications.delete', 'notifications.clear', 'passwords.change'];
+
+describe('the command that is shown with', () => {
+  test('what a mail is needed for runs, in the order of the mails', { timeout }, async () => {
+    const mails = 'wc -l < .data/mail.jsonl 2> /dev/null || echo 0';
+    const commands = byMail.flatMap(([sends, takes]) => [
+      `before=$(${mails})`,
+      sample(sends),
+      `until [ "$(${mails})" -gt "$before" ]; do sleep 0.1; done`,
+      // Each mail brings one of the two.
+      fromMail.split('\n').find((line) => line.startsWith(takes === 'passwords.reset' ? 'reset_token' : 'code'))!,
+      sample(takes),
+    ]);
+    await run(commands);
+    for (const name of byMail.flat()) expect([name, statuses.get(name)]).toEqual([name, '200']);
+  });
+
+  test('a sign-in through a provider runs with that provider’s token', { timeout }, async () => {
+    const ada = { email: 'ada@example.com' };
+    await run(byProvider.map(sample), { google_token: await google.sign(ada), apple_token: await apple.sign(ada) });
+    for (const name of byProvider) expect([name, statuses.get(name)]).toEqual([name, '200']);
+  });
+
+  test('all else runs, one after the other', { timeout }, async () => {
+    const elsewhere = new Set([...byMail.flat(), ...byProvider, ...removing(), ...lastOnes]);
+    const names = [...samples.keys()].filter((name) => !elsewhere.has(name));
+    expect(names.length).toBeGreaterThan(40);
+    await run(names.map(sample));
+    const refused = names.map((name) => [name, statuses.get(name)]).filter(([, status]) => status !== '200');
+    expect(refused).toEqual([]);
+  });
+
+  test('what takes something away runs, each with things of its own', { timeout }, async () => {
+    for (const name of removing()) await run([sample(name)]);
+    await run(lastOnes.map(sample));
+    const names = [...removing(), ...lastOnes];
+    const refused = names.map((name) => [name, statuses.get(name)]).filter(([, status]) => status !== '200');
+    expect(refused).toEqual([]);
+  });
+
+  test('every operation is one of these', () => {
+    expect(new Set(statuses.keys())).toEqual(new Set(samples.keys()));
+    expect(samples.size).toBeGreaterThanOrEqual(40);
+  });
+});
