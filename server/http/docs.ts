@@ -18,8 +18,8 @@ const assets = new Set(['reference.js', 'page.css', 'swagger-ui.css', 'swagger-u
 
 /** /openapi.json, /asyncapi.json and the pages that explain them. All of it is served from here: the pages need no network. */
 export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): Promise<void> {
-  serveDocument(app, '/openapi.json', createDocument(router, publicUrl));
-  serveDocument(app, '/asyncapi.json', createAsyncDocument(router, publicUrl));
+  serveDocument(app, '/openapi.json', () => createDocument(router, publicUrl));
+  serveDocument(app, '/asyncapi.json', () => createAsyncDocument(router, publicUrl));
 
   await app.register(fastifyStatic, {
     root: [own, swaggerUi],
@@ -53,10 +53,15 @@ export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, 
   }
 }
 
-function serveDocument(app: FastifyInstance, url: string, made: object): void {
-  const document = JSON.stringify(made);
-  const etag = `"${createHash('sha256').update(document).digest('base64url').slice(0, 27)}"`;
+/** Made when it is first asked for: making it takes a good part of a start, and what that leaves behind stays in memory. */
+function serveDocument(app: FastifyInstance, url: string, make: () => object): void {
+  let made: { document: string; etag: string } | undefined;
+  const getDocument = () => {
+    const document = JSON.stringify(make());
+    return { document, etag: `"${createHash('sha256').update(document).digest('base64url').slice(0, 27)}"` };
+  };
   app.get(url, async (request, reply) => {
+    const { document, etag } = (made ??= getDocument());
     void reply.headers({ ETag: etag, 'Cache-Control': 'no-cache' });
     const known = request.headers['if-none-match'];
     if (known !== undefined && known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
