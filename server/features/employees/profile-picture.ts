@@ -1,20 +1,25 @@
-import sharp from 'sharp';
 import { invalid } from '../../kernel/faults.ts';
 import { createTurnstile } from '../../kernel/turnstile.ts';
 
-/** Pictures come from anybody, so only these decoders ever see them; above all not the one for SVG. */
-sharp.block({ operation: ['VipsForeignLoad'] });
-sharp.unblock({
-  operation: [
-    'VipsForeignLoadPngBuffer',
-    'VipsForeignLoadJpegBuffer',
-    'VipsForeignLoadWebpBuffer',
-    'VipsForeignLoadNsgifBuffer',
-  ],
-});
-// One thread a picture, and none kept in memory afterwards.
-sharp.concurrency(1);
-sharp.cache(false);
+/** Loaded with the first picture: most processes see few, and all would hold its libraries in memory. */
+const loadSharp = async () => {
+  const { default: sharp } = await import('sharp');
+  // Pictures come from anybody, so only these decoders ever see them; above all not the one for SVG.
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({
+    operation: [
+      'VipsForeignLoadPngBuffer',
+      'VipsForeignLoadJpegBuffer',
+      'VipsForeignLoadWebpBuffer',
+      'VipsForeignLoadNsgifBuffer',
+    ],
+  });
+  // One thread a picture, and none kept in memory afterwards.
+  sharp.concurrency(1);
+  sharp.cache(false);
+  return sharp;
+};
+let loaded: ReturnType<typeof loadSharp> | undefined;
 
 const pixelsMax = 50_000_000;
 const sidePixelsMax = 512;
@@ -30,6 +35,7 @@ export type Picture = { content: Buffer; contentType: 'image/webp' };
 export async function readPicture(base64: string): Promise<Picture> {
   const bytes = decode(base64);
   return turn(async () => {
+    const sharp = await (loaded ??= loadSharp());
     const input = { limitInputPixels: pixelsMax, failOn: 'error', animated: false } as const;
     const { width, height } = await sharp(bytes, input).metadata().catch(refuse);
     if (width * height > pixelsMax)
