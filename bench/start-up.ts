@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Cluster } from './cluster.ts';
 import { residentMb } from './machine.ts';
+import { startServiceProcess } from './service-process.ts';
 import { median } from './table.ts';
 
 /** How long the service takes to be ready where it has run before, and what it holds then. */
@@ -19,33 +17,17 @@ export type StartUp = {
   residentMbMax: number;
 };
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const starts = 3;
 /** What is made behind a start has been made by then. */
 const restMs = 1_500;
 
 async function startOnce(environment: Record<string, string>) {
   const begun = performance.now();
-  const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, ['server/main.ts'], {
-    cwd: root,
-    env: { PATH, HOME, PORT: '0', ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  await new Promise<void>((ready, failed) => {
-    let said = '';
-    child.stdout.on('data', (chunk) => {
-      said += String(chunk);
-      if (said.includes('ready at')) ready();
-    });
-    void ended.then(() => failed(new Error(`the service ended before it was ready: ${said}`)));
-  });
+  const service = await startServiceProcess(environment);
   const readyMs = performance.now() - begun;
   await delay(restMs);
-  const resident = residentMb(child.pid!);
-  child.kill('SIGTERM');
-  await ended;
+  const resident = residentMb(service.pid);
+  await service.stop();
   return { readyMs, resident };
 }
 

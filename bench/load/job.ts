@@ -16,9 +16,11 @@ export type Job = {
 
 /** What came of it. Times are in milliseconds, of requests; a batch is one request of many calls. */
 export type Load = {
+  requests: number;
   requestsPerSecond: number;
   callsPerSecond: number;
   p50: number;
+  p95: number;
   p99: number;
   /** Answers that were no 200. */
   failures: number;

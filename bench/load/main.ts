@@ -116,9 +116,11 @@ async function run(job: Job): Promise<Load> {
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
   const requestsPerSecond = (latencies.length - failures) / seconds;
   return {
+    requests: latencies.length,
     requestsPerSecond,
     callsPerSecond: requestsPerSecond * callsPerRequest(job.format),
     p50: at(0.5),
+    p95: at(0.95),
     p99: at(0.99),
     failures,
     generatorShare: (user + system) / 1e6 / seconds,
