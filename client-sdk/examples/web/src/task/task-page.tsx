@@ -64,7 +64,7 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
       </div>
       <aside class="task-facts card" aria-label="About this task">
         <TimerButton task={task} />
-        <StatusPicker status={task.status} onPick={(status) => void attempt(async () => change(status))} />
+        <StatusPicker status={task.status} onPick={(status) => attempt(async () => change(status))} />
         <Facts task={task} />
         <LoggedTime taskId={taskId} />
       </aside>
@@ -73,13 +73,19 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
   );
 }
 
-function StatusPicker({ status, onPick }: { status: Status; onPick(status: Status): void }): JSX.Element {
+function StatusPicker({ status, onPick }: { status: Status; onPick(status: Status): Promise<boolean> }): JSX.Element {
+  async function pick(select: HTMLSelectElement): Promise<void> {
+    const isDone = await onPick(select.value as Status);
+    // What was refused is not shown as if it were so.
+    if (!isDone) select.value = status;
+  }
+
   return (
     <div class="field">
       <label for="task-status">Status</label>
       <div class={`status-picker status-${status}`}>
         <Icon name={status} />
-        <select id="task-status" value={status} onChange={(event) => onPick(event.currentTarget.value as Status)}>
+        <select id="task-status" value={status} onChange={({ currentTarget }) => void pick(currentTarget)}>
           {statuses.map((one) => (
             <option key={one} value={one}>
               {statusNames[one]}
