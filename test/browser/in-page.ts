@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /* What is asked of the page itself. It is text here: the types of the tests are those of Node, which has no document. */
@@ -28,13 +27,11 @@ export async function isDark(page: Page): Promise<boolean> {
 /** What the page keeps between visits. */
 export const storedKeys = (page: Page): Promise<string[]> => page.evaluate('Object.keys(localStorage)');
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** What axe finds wrong with what is shown, a line for each; by all of its rules or by some. */
 export async function findBarriers(page: Page, rules?: string[]): Promise<string[]> {
   // Colours are measured when nothing moves any more.
   await page.evaluate('Promise.allSettled(document.getAnimations().map((one) => one.finished)).then(() => null)');
-  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe);
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<{
     violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[];
   }>(`axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })})`);

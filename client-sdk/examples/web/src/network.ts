@@ -27,7 +27,7 @@ effect(() => {
 });
 
 /** A write that was not even tried. */
-export class Offline extends Error {
+class Offline extends Error {
   override name = 'Offline';
 }
 

@@ -6,7 +6,7 @@ import { attempt } from './notices.ts';
 
 /* What all views need of the company: its people, its projects and its time zone. */
 
-export const employees = signal<Employee[]>([]);
+const employees = signal<Employee[]>([]);
 export const projects = signal<Project[] | null>(null);
 export const timezone = signal(Intl.DateTimeFormat().resolvedOptions().timeZone);
 
