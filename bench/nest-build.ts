@@ -8,6 +8,6 @@ const folder = fileURLToPath(new URL('nest/', import.meta.url));
 export function prepareNest(): void {
   const run = (...parameters: string[]): void =>
     void execFileSync('npm', parameters, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (!existsSync(`${folder}node_modules`)) run('ci', '--no-progress');
+  if (!existsSync(`${folder}node_modules`)) run('ci', '--no-progress', '--ignore-scripts');
   run('run', '--silent', 'build');
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Cluster } from './cluster.ts';
 import { residentMb } from './machine.ts';
@@ -17,13 +18,15 @@ export type StartUp = {
   residentMbMax: number;
 };
 
+/** As `npm start` has it: compiled code is kept from start to start. */
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 const starts = 3;
 /** What is made behind a start has been made by then. */
 const restMs = 1_500;
 
 async function startOnce(environment: Record<string, string>) {
   const begun = performance.now();
-  const service = await startServiceProcess(environment);
+  const service = await startServiceProcess({ NODE_COMPILE_CACHE: compileCache, ...environment });
   const readyMs = performance.now() - begun;
   await delay(restMs);
   const resident = residentMb(service.pid);
