@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isFault, type Client, type ClientOptions, type EventOf, type SessionChange } from 'work-management-client';
 import { publish } from '../../server/kernel/publish.ts';
@@ -297,6 +299,26 @@ describe('the way that events come', () => {
     expect(heard.statuses).not.toContain('live');
     proxy.restore();
     await heard.isLive();
+  });
+
+  test('is live when it is known where the stream stands: whatever is cut before that is no gap', async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(decodeURIComponent(request.url!));
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: connected\ndata: {}\n\n');
+      // The first is cut before it is known, the second just after.
+      const opened = JSON.stringify({ id: 5, type: 'stream.opened', at: '2026-03-02T09:00:00.000Z' });
+      if (asked.length > 1) response.write(`id: 5\ndata: ${opened}\n\n`);
+      if (asked.length < 3) setTimeout(() => response.destroy(), 20);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    onTestFinished(() => server.closeAllConnections());
+    const { port } = server.address() as AddressInfo;
+    const heard = onTask(connect(`http://127.0.0.1:${port}`, { events: 'sse' }), 1);
+    await vi.waitUntil(() => asked.length === 3 && heard.statuses.at(-1) === 'live', { timeout: 10_000 });
+    expect(heard.statuses).toEqual(['connecting', 'waiting', 'connecting', 'live', 'waiting', 'connecting', 'live']);
+    expect(asked.map((url) => /"lastEventId":"(\w+)"/.exec(url)![1])).toEqual(['now', 'now', '5']);
   });
 
   test('closes with the client', async () => {
