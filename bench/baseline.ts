@@ -7,7 +7,8 @@ const file = `${resultsFolder}baseline.json`;
 const partMin = 0.5;
 
 type Ratios = Record<string, number>;
-const keyOf = ({ operation, side }: Row): string => `${operation} ${side}`;
+type Measured = Pick<Row, 'operation' | 'side' | 'ratio'>;
+const keyOf = ({ operation, side }: Measured): string => `${operation} ${side}`;
 
 export function saveBaseline({ machine, pinned, rows }: Result): void {
   const { cpu, cores, node, postgres, date } = machine;
@@ -22,10 +23,17 @@ export function saveBaseline({ machine, pinned, rows }: Result): void {
 /** How often what has fallen is measured again, and longer, before it counts: a machine that does much else loses rounds. */
 const repeats = 2;
 
-/** Whether no ratio has fallen to less than half of what it was. */
-export async function compareWithBaseline(rows: Row[], again: (operation: string) => Promise<Row[]>): Promise<boolean> {
-  const { ratios } = JSON.parse(readFileSync(file, 'utf8')) as { ratios: Ratios };
-  const fallen = (some: Row[]): Row[] => some.filter((row) => row.ratio < (ratios[keyOf(row)] ?? 0) * partMin);
+/** The ratios that were kept, by operation and side. */
+export const readBaseline = (): Ratios => (JSON.parse(readFileSync(file, 'utf8')) as { ratios: Ratios }).ratios;
+
+/** Whether no ratio has fallen to less than half of what it was; `again` measures an operation once more. */
+export async function compareWithBaseline(
+  ratios: Ratios,
+  rows: readonly Measured[],
+  again: (operation: string) => Promise<readonly Measured[]>,
+): Promise<boolean> {
+  const fallen = (some: readonly Measured[]): Measured[] =>
+    some.filter((row) => row.ratio < (ratios[keyOf(row)] ?? 0) * partMin);
   let lost = fallen(rows);
   for (let repeat = 0; repeat < repeats && lost.length > 0; repeat += 1) {
     const asked = new Set(lost.map(keyOf));

@@ -7,7 +7,7 @@ import { measureGrowth } from './growth.ts';
 import { choosePinning, describeMachine } from './machine.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { measureDatabase } from './pgbench.ts';
-import { compareWithBaseline, saveBaseline } from './baseline.ts';
+import { compareWithBaseline, readBaseline, saveBaseline } from './baseline.ts';
 import { printGrowth, printStartUp, printTable } from './print.ts';
 import { writeResult, type Result } from './result.ts';
 import { startSides } from './sides.ts';
@@ -68,7 +68,7 @@ async function measureTable(result: Result): Promise<boolean> {
   printTable(result);
   if (!options.check) return true;
   const longer = { ...bench, options: { ...options, seconds: options.seconds * 2, rounds: 5 } };
-  return compareWithBaseline(result.rows, (operation) => measure(longer, operation));
+  return compareWithBaseline(readBaseline(), result.rows, (operation) => measure(longer, operation));
 }
 
 let passed = true;
