@@ -86,7 +86,7 @@ beforeAll(async () => {
       }),
     };
   });
-});
+}, timeoutMs);
 
 test(
   'bad usage is said with exit code 2, and --help with 0',
