@@ -36,7 +36,9 @@ type Said = any;
 /** All that a socket is told from now on. */
 function hear(socket: WebSocket): Said[] {
   const told: Said[] = [];
-  socket.on('message', (data: Buffer) => void told.push(JSON.parse(String(data))));
+  socket.on('message', (data: Buffer) => {
+    if (String(data) !== 'PING') told.push(JSON.parse(String(data)));
+  });
   return told;
 }
 
@@ -115,6 +117,29 @@ test('a message of more calls than anybody needs is refused as a whole', async (
   expect(told[0]).toMatchObject({ id: null, error: { data: { code: 'MALFORMED_JSON' } } });
   expect(told.slice(1).map(({ id }) => id)).toEqual(Array.from({ length: 201 }, (_, id) => id));
   expect(told).toHaveLength(202);
+});
+
+test('a call with an endless name is refused: every event of a subscription would repeat it', async () => {
+  const socket = await openSignedIn();
+  const told = hear(socket);
+  socket.send(JSON.stringify([call('x'.repeat(101), 'sessions.list')]));
+  socket.send(JSON.stringify(call('x'.repeat(100), 'sessions.list')));
+  await until(() => told.length === 2);
+  expect(told[0]).toMatchObject({ id: null, error: { data: { code: 'MALFORMED_JSON' } } });
+  expect(told[1]).toMatchObject({ id: 'x'.repeat(100), result: { type: 'data' } });
+});
+
+test('who says what is no call a hundred times is shown out', async () => {
+  const socket = await openSignedIn();
+  const told = hear(socket);
+  const closed = once(socket, 'close');
+  for (let said = 0; said < 99; said += 1) socket.send(['{', '7', 'null', '[null]'][said % 4]!);
+  socket.send(JSON.stringify(call(1, 'sessions.list')));
+  await until(() => told.length === 100);
+  expect(told[99]).toMatchObject({ id: 1, result: { type: 'data' } });
+  expect(told.slice(0, 99).every(({ id, error }) => id === null && error.data.code === 'MALFORMED_JSON')).toBe(true);
+  socket.send('{');
+  expect((await closed)[0]).toBe(4400);
 });
 
 test.each([

@@ -7,7 +7,12 @@ import { findSharedJson } from '../../kernel/shared-json.ts';
 type Encoder = NonNullable<WSSHandlerOptions<AnyTRPCRouter>['experimental_encoder']>;
 
 /** What surrounds an event in tRPC's message. */
-type Envelope = { id: unknown; jsonrpc?: string; result?: { data?: { id?: unknown; data?: unknown } } };
+type Envelope = {
+  id: unknown;
+  jsonrpc?: string;
+  error?: unknown;
+  result?: { data?: { id?: unknown; data?: unknown } };
+};
 /** A message whose middle is shared with other sockets. */
 class Pieces {
   readonly head: string;
@@ -23,10 +28,21 @@ class Pieces {
 /** Shorter events are copied: that costs less than three frames do. */
 const sharedBytesMin = 2_048;
 
+/** Each event and answer repeats the name that the caller gave to the call. */
+const idLengthMax = 100;
+
+type EncoderOptions = {
+  /** The most calls in one message. */
+  itemsMax: number;
+  /** A message was answered that is no call. */
+  onNonsense(): void;
+};
+
 /** tRPC's messages as JSON. An event that many are sent is made into JSON once for all of them. */
-export function createEncoder(options: { itemsMax: number }): Encoder {
+export function createEncoder({ itemsMax, onNonsense }: EncoderOptions): Encoder {
   function encode(message: unknown): string | Pieces {
-    const { id, jsonrpc, result } = message as Envelope;
+    const { id, jsonrpc, error, result } = message as Envelope;
+    if (id === null && error !== undefined) onNonsense();
     const event = result?.data?.data;
     const json = typeof event === 'object' && event !== null ? findSharedJson(event) : undefined;
     if (!json) return JSON.stringify(message);
@@ -42,8 +58,11 @@ export function createEncoder(options: { itemsMax: number }): Encoder {
     decode(data) {
       if (typeof data !== 'string') throw new Error('calls are text');
       const message: unknown = JSON.parse(data);
+      const calls = (Array.isArray(message) ? message : [message]) as ({ id?: unknown } | null)[];
       // tRPC answers each call of a message that has too many.
-      if (Array.isArray(message) && message.length > options.itemsMax) throw new Error('too many calls in one message');
+      if (calls.length > itemsMax) throw new Error('too many calls in one message');
+      if (calls.some((call) => typeof call?.id === 'string' && call.id.length > idLengthMax))
+        throw new Error('too long an id');
       return message;
     },
   };

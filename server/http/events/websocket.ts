@@ -24,6 +24,8 @@ const pingMs = 25_000;
 const pongWaitMs = 10_000;
 /** A client that comes back says all that it listens to in one message, perhaps with calls that waited. */
 const batchMax = 2 * subscriptionsMax;
+/** No client says what is no call; whoever does it for long is no client, and no limit counts such messages. */
+const nonsenseMax = 100;
 /** How long sockets have to close when the service ends. */
 const goodbyeMs = 1_200;
 
@@ -107,10 +109,17 @@ function serve(socket: WebSocket, request: FastifyRequest, router: AnyTRPCRouter
   }
 
   sendPieces(socket, request.raw.socket);
+  let nonsense = 0;
   const handle = getWSConnectionHandler<AnyTRPCRouter>({
     router,
     maxBatchSize: batchMax,
-    experimental_encoder: createEncoder({ itemsMax: 5 * batchMax }),
+    experimental_encoder: createEncoder({
+      itemsMax: 5 * batchMax,
+      onNonsense() {
+        nonsense += 1;
+        if (nonsense === nonsenseMax) socket.close(4400, 'too many messages that are no calls');
+      },
+    }),
     keepAlive: { enabled: true, pingMs, pongWaitMs },
     createContext: ({ info: { connectionParams } }) => createContext(connectionParams),
     onError({ error, path }) {
