@@ -114,7 +114,7 @@ describe.skipIf(inject('template').kind === 'embedded')('three nodes, cuts and a
       }
     }
     async function killOne(): Promise<void> {
-      await vi.waitUntil(() => done > writes / 2, { timeout: 60_000 });
+      await vi.waitUntil(() => done > writes / 2, { timeout: 240_000 });
       const [, , victim] = nodes;
       victim!.isDead = true;
       victim!.process.signal('SIGKILL');
@@ -141,7 +141,7 @@ describe.skipIf(inject('template').kind === 'embedded')('three nodes, cuts and a
       }
     }
     await Promise.all(ways.map((way) => way.close()));
-  }, 120_000);
+  }, 480_000);
 });
 
 /** Where an event is not the successor of the one before. */
