@@ -1300,7 +1300,7 @@ export interface RegistrationOperations {
    * REST: `POST /get-register-otp/`
    *
    * @example
-   * await client.registration.requestCode({ email: 'grace@example.com' });
+   * await client.registration.requestCode({ email: 'ada@example.com' });
    */
   requestCode(input: RegistrationRequestCodeInput, options?: WriteOptions): Promise<{ success: true }>;
 
@@ -1412,7 +1412,7 @@ export interface ApiKeysOperations {
    * await client.apiKeys.create({
    *   name: 'Nightly import',
    *   scopes: [ 'read', 'write' ],
-   *   expiresAt: '2027-01-01T00:00:00Z'
+   *   expiresAt: '2036-01-01T00:00:00Z'
    * });
    */
   create(input: ApiKeysCreateInput, options?: WriteOptions): Promise<NewApiKey>;
