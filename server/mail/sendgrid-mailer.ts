@@ -90,11 +90,13 @@ function toNotTaken(
         ? `SendGrid did not answer within ${timeoutMs / 1000} seconds`
         : `SendGrid could not be reached, or broke off (${typeof code === 'string' ? code : 'no reason given'})`,
     );
-  const reasons = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), reasonsIn(response?.body));
-  const told = [`SendGrid answered ${status}.`, adviceOn(status), reasons.slice(0, 400)];
+  const reasons = reasonsIn(response?.body);
+  const sentence = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), reasons.map(inWords).join('; '));
+  const told = [`SendGrid answered ${status}.`, adviceOn(status), sentence.slice(0, 400)];
   return new MailNotTaken(told.filter((part) => part !== '').join(' '), {
-    // These two are about the message. All others are about the account, the key, the address of the API, or the moment.
-    isRefused: status === 400 || status === 413,
+    // These two are about the message, but for a sender that an operator can mend, and for a 400 of somebody else's. All
+    // others are about the account, the key, the address of the API, or the moment.
+    isRefused: status === 413 || (status === 400 && reasons.length > 0 && !reasons.some(isAboutSender)),
     retryAfterMs: status === 429 || status === 503 ? waitAskedFor(response?.headers ?? {}, clock) : undefined,
   });
 }
@@ -111,14 +113,21 @@ function adviceOn(status: number): string {
   }
 }
 
+type Reason = { field: string; message: string };
+
+const inWords = ({ field, message }: Reason): string => [field, message].filter((part) => part !== '').join(': ');
+const isAboutSender = ({ field }: Reason): boolean => /^from\b/.test(field);
+
 /** The reasons in an answer of the documented form; anything else may be anything. */
-function reasonsIn(body: unknown): string {
+function reasonsIn(body: unknown): Reason[] {
   const { errors } = (typeof body === 'object' && body !== null ? body : {}) as { errors?: unknown };
-  if (!Array.isArray(errors)) return '';
-  const reasons = errors.map((error: { message?: unknown; field?: unknown } | null) =>
-    [error?.field, error?.message].filter((part) => typeof part === 'string').join(': '),
-  );
-  return reasons.filter((reason) => reason !== '').join('; ');
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return (Array.isArray(errors) ? errors : [])
+    .map((error: { field?: unknown; message?: unknown } | null) => ({
+      field: text(error?.field),
+      message: text(error?.message),
+    }))
+    .filter((reason) => inWords(reason) !== '');
 }
 
 /** Seconds or a date in Retry-After; else the moment in the header that SendGrid documents, in seconds since 1970. */

@@ -90,6 +90,7 @@ describe('the settings', () => {
     ['PORT', '65536'],
     ['DATABASE_URL', 'mysql://somewhere'],
     ['PUBLIC_URL', 'example.com'],
+    ['SENDGRID_BASE_URL', 'api.eu.sendgrid.com'],
     ['REDIS_URL', 'http://somewhere'],
     ['LOG_LEVEL', 'loud'],
     ['RATE_LIMIT_PER_MINUTE', '0'],

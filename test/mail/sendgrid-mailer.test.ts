@@ -89,6 +89,13 @@ describe('a refusal', () => {
       /^SendGrid answered 400\. Check the address, and MAIL_FROM\. personalizations\.0\.to\.0\.email: Does not contain a valid/,
       true,
     ],
+    [
+      'of a sender that is set wrongly',
+      { status: 400, body: errorOf('Does not contain a valid address.', 'from.email') },
+      /^SendGrid answered 400\. Check the address, and MAIL_FROM\. from\.email: /,
+      false,
+    ],
+    ['by a gateway that understands nothing', { status: 400, body: '<h1>Bad Request</h1>' }, /answered 400\./, false],
     ['of something too large', { status: 413 }, /^SendGrid answered 413\.$/, true],
     [
       'of the key',
