@@ -37,8 +37,8 @@ export async function measureGrowth(
       const headers = await sides.headersFor('rest');
       const { url } = sides.running.get('rest')!;
       const job = { url, operation, format: 'rest', headers, world: bed.world, connections: 1, seconds } as const;
-      const { p50, failures } = await generator.run(job);
-      if (failures > 0) throw new Error(`${operation}: ${failures} answers were no 200`);
+      const { p50, failureShare } = await generator.run(job);
+      if (failureShare > 0) throw new Error(`${operation}: not all answers were 200`);
       return p50;
     };
     const rows: Growth[] = [];

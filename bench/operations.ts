@@ -7,6 +7,8 @@ export type Operation = {
   title: string;
   method: 'GET' | 'POST';
   kind: 'query' | 'mutation';
+  /** Fewer than the usual ones for what takes long: more would only wait, and be refused in the end. */
+  callsAtOnce?: number;
   /** Its name in the router. */
   procedure: string;
   call(world: World): Call;
@@ -80,6 +82,7 @@ export const operations: Record<string, Operation> = {
     title: 'bulk of 500 logs',
     method: 'POST',
     kind: 'mutation',
+    callsAtOnce: 8,
     procedure: 'taskLogs.bulkCreate',
     call: (world) => {
       const [userId, base] = [logger(world), newStart()];
@@ -144,6 +147,7 @@ export const operations: Record<string, Operation> = {
     title: 'password login',
     method: 'POST',
     kind: 'mutation',
+    callsAtOnce: 8,
     procedure: 'auth.login',
     call: ({ email, password }) => ({ path: '/login/', body: { email, password }, input: { email, password } }),
     holds: ({ access_token, refresh_token, employee }: Record<string, string> & { employee: { name: string } }) =>

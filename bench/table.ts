@@ -33,8 +33,10 @@ type Bench = {
   report: (what: string) => void;
 };
 
-/** Calls that are under way at once. */
+/** Calls that are under way at once, as a rule. */
 const callsAtOnce = 32;
+/** More refusals than these, and what is measured is not the operation. A busy machine may time out now and then. */
+const failureShareMax = 0.02;
 
 export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
@@ -77,12 +79,13 @@ export async function measure(bench: Bench, operation: string): Promise<Row[]> {
   const load = async (name: SideName, seconds: number, rate?: number): Promise<Load & { cpuMicros: number }> => {
     const { url, pid } = running.running.get(name)!;
     const { format } = sides[name];
-    const connections = Math.ceil(callsAtOnce / callsPerRequest(format));
+    const connections = Math.ceil((operations[operation]!.callsAtOnce ?? callsAtOnce) / callsPerRequest(format));
     const headers = await running.headersFor(name);
     const job = { url, operation, format, headers, world: bed.world, connections, seconds };
     const before = cpuSecondsOf(pid);
     const done = await generator.run(rate === undefined ? job : { ...job, rate });
-    if (done.failures > 0) throw new Error(`${operation} of ${name}: ${done.failures} answers were no 200`);
+    if (done.failureShare > failureShareMax)
+      throw new Error(`${operation} of ${name}: ${(done.failureShare * 100).toFixed(1)} % of the answers were no 200`);
     return { ...done, cpuMicros: ((cpuSecondsOf(pid) - before) * 1e6) / (done.callsPerSecond * seconds) };
   };
 

@@ -22,8 +22,9 @@ export type Load = {
   p50: number;
   p95: number;
   p99: number;
-  /** Answers that were no 200. */
+  /** Answers that were no 200, and their share. */
   failures: number;
+  failureShare: number;
   /** The share of a core that the generator itself took. */
   generatorShare: number;
 };

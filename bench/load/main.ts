@@ -123,6 +123,7 @@ async function run(job: Job): Promise<Load> {
     p95: at(0.95),
     p99: at(0.99),
     failures,
+    failureShare: failures / latencies.length,
     generatorShare: (user + system) / 1e6 / seconds,
   };
 }
