@@ -20,14 +20,14 @@ export const tags: { name: string; description: string }[] = [
 
 export const about = (baseUrl: string): string => `Project management, team collaboration and time tracking.
 
-### Signing in
+## Signing in
 A login answers with a pair of tokens. Send both with every request:
 \`Authorization: Bearer <ACCESS_TOKEN>\` and \`X-Refresh-Token: <REFRESH_TOKEN>\`.
 Where the access token has expired and the refresh token is good, the request is served and its answer carries a fresh
 access token in \`X-Access-Token\`. Scripts send an API key as \`Authorization: Bearer <API_KEY>\` alone.
 Operations that are open say so.
 
-### Requests
+## Requests
 * Every operation answers **200** when it has done its work, creates and deletes included.
 * Bodies are JSON in UTF-8, at most 1 MiB unless an operation says otherwise. Where no body is listed, send none or \`{}\`.
 * Body fields that an operation does not list are ignored.
@@ -36,7 +36,7 @@ Operations that are open say so.
 * Timestamps are ISO 8601 with any offset; answers give UTC with milliseconds and \`Z\`. Dates are \`YYYY-MM-DD\`.
 * Every field of a record is always present; what is not known is \`null\`.
 
-### Refusals
+## Refusals
 Every refusal is a problem document (RFC 9457, \`application/problem+json\`) with a stable \`code\`, a sentence in
 \`detail\`, the \`requestId\`, and for invalid input \`issues: [{path, message, code}]\`.
 [Each code has a page of its own](/docs/errors).
@@ -45,19 +45,19 @@ Every refusal is a problem document (RFC 9457, \`application/problem+json\`) wit
 * A wrong method gets **405** with \`Allow\`, a wrong media type **415**, a body that is too large **413**.
 * **429** and **503** carry \`Retry-After\` in seconds.
 
-### Retries
+## Retries
 Send an \`Idempotency-Key\` with a write and repeat the request as often as you like: the same key with the same body
 within 24 hours gets the first answer again (marked \`Idempotency-Replayed: true\`) and nothing happens twice. With
 another body it is refused (**422**), while the first is still running as well (**409**).
 
-### Limits
+## Limits
 Each operation may be called 600 times a minute with one session or key, unless the operator has set another number;
 \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say where you stand.
 
-### Request ids
+## Request ids
 Send \`X-Request-Id\` to name a request yourself; it is on the answer and on every line of the log.
 
-### Running the examples
+## Running the examples
 Each operation shows a command that runs as it is, in a shell (bash) with curl and node, once these are set. Take it in the
 service's folder, where the demo sign-in is, or set \`email\` and \`password\` to your own.
 
