@@ -10,7 +10,7 @@ import { answerGarbage } from './raw-refusal.ts';
 import { requestIdOf } from './request-info.ts';
 import { bodyBytesMax } from './rest.ts';
 import { registerSecurity } from './security.ts';
-import { isTrpc, sendTrpcError } from './trpc.ts';
+import { isTrpc, sendTrpcError } from './trpc-answers.ts';
 
 export type ShellOptions = {
   logger: FastifyBaseLogger;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Services } from '../kernel/context.ts';
 import { watchDeliveries, type MeasuredDeliveries } from './delivery-metrics.ts';
-import { calledPaths } from './trpc.ts';
+import { calledPaths } from './trpc-answers.ts';
 
 type Measured = MeasuredDeliveries & Pick<Services, 'connections' | 'streams'>;
 

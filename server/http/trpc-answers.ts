@@ -1,0 +1,37 @@
+import type { TRPCError } from '@trpc/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FaultError } from '../kernel/fault.ts';
+import { toFaultError } from '../kernel/faults.ts';
+import { trpcErrorOf } from '../kernel/trpc.ts';
+import { logFailure, refusalHeaders } from './problem.ts';
+
+/* What the doors of tRPC say alike, whichever of them answers. */
+
+/** The procedures that a request to /trpc names; a batch names several. */
+export function calledPaths(request: FastifyRequest): string[] {
+  const { path = '' } = request.params as { path?: string };
+  return path.split(',');
+}
+
+export function isTrpc(url: string): boolean {
+  return /^\/trpc(?:[/?]|$)/.test(url);
+}
+
+export function logTrpcFailure(request: FastifyRequest, error: TRPCError, operation: string | undefined): void {
+  const refusal = toFaultError(error);
+  if (refusal.fault.status >= 500)
+    request.log.error({ err: refusal.cause ?? refusal, code: refusal.fault.code, operation }, 'request failed');
+}
+
+/** How long a refusal asks its caller to wait; 0 where it does not. */
+export const retryAfterOf = (refusal: FaultError): number => Number(refusalHeaders(refusal)['Retry-After'] ?? 0);
+
+/** What is refused before tRPC sees it, in the shape that its clients understand. */
+export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply, error: FaultError): Promise<void> {
+  logFailure(request, error);
+  await reply
+    .status(error.fault.status)
+    .headers(refusalHeaders(error))
+    .type('application/json')
+    .send(JSON.stringify({ error: trpcErrorOf(error, request.id) }));
+}

@@ -1,0 +1,105 @@
+import { getTRPCErrorFromUnknown, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { runChain } from '../kernel/chain.ts';
+import type { Context, Services } from '../kernel/context.ts';
+import { toFaultError } from '../kernel/faults.ts';
+import { trpcErrorOf } from '../kernel/trpc.ts';
+import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
+import { requestInfo } from './request-info.ts';
+
+/*
+ * The short door of tRPC: queries by GET and mutations by POST, one or a batch of them, with JSON in and out. It answers
+ * as tRPC's own handler does, byte for byte, without that one's detour over Request and Response. Whatever is not of
+ * this kind, or not as it should be, is left to that handler: `readCalls` answers undefined.
+ */
+
+type Called = { path: string; procedure: AnyTRPCProcedure; type: 'query' | 'mutation' };
+export type Calls = { isBatch: boolean; calls: (Called & { input: unknown })[] };
+
+export type ReadCalls = (request: FastifyRequest) => Calls | undefined;
+
+export function readerOfCalls(router: AnyTRPCRouter, batchMax: number): ReadCalls {
+  const known = new Map<string, Called>();
+  for (const [path, procedure] of Object.entries(router._def.procedures as Record<string, AnyTRPCProcedure>)) {
+    const { type } = procedure._def;
+    if (type !== 'subscription') known.set(path, { path, procedure, type });
+  }
+
+  return (request) => {
+    const kind = kindOf(request);
+    const { batch, input } = request.query as Record<string, unknown>;
+    if (kind === undefined || Array.isArray(batch)) return undefined;
+    const isBatch = batch === '1';
+    const paths = isBatch ? calledPaths(request) : [(request.params as { path: string }).path];
+    const calls = paths.map((path) => known.get(path));
+    if (calls.length > batchMax || !calls.every((call): call is Called => call?.type === kind)) return undefined;
+    // Where a URL cannot be decoded, this server and tRPC differ in what they make of it: a percent sign is left over.
+    if (kind === 'query' && String(input).includes('%')) return undefined;
+    const inputs = inputsOf(kind === 'query' ? input : request.body, isBatch);
+    return inputs && { isBatch, calls: calls.map((call, index) => ({ ...call, input: inputs[index] })) };
+  };
+}
+
+function kindOf({ method, headers }: FastifyRequest): Called['type'] | undefined {
+  if (headers['trpc-accept'] !== undefined || headers.accept?.includes('jsonl')) return undefined;
+  const mediaType = headers['content-type'];
+  const isJson = mediaType?.split(';', 1)[0]!.trim().toLowerCase() === 'application/json';
+  if (method === 'GET' && (isJson || mediaType === undefined)) return 'query';
+  return method === 'POST' && isJson ? 'mutation' : undefined;
+}
+
+/** The inputs by their position; undefined where they cannot be read. */
+function inputsOf(given: unknown, isBatch: boolean): Record<number, unknown> | undefined {
+  if (given === undefined || given === '') return {};
+  if (typeof given !== 'string') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(given);
+    if (!isBatch) return [parsed];
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject ? (parsed as Record<number, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Work goes on when the caller hangs up: what is half done is not undone by a lost connection. */
+const { signal } = new AbortController();
+
+const asItIs = (text: string): string => text;
+
+type Answer = { result: { data: unknown } } | { error: ReturnType<typeof trpcErrorOf> };
+
+/** Runs the calls of one request, all at once, and answers them together. */
+export async function answerCalls(
+  { isBatch, calls }: Calls,
+  { request, reply, services }: { request: FastifyRequest; reply: FastifyReply; services: Services },
+): Promise<void> {
+  const ctx: Context = { services, request: requestInfo(request, reply) };
+  const statuses = new Set<number>();
+  let waitSeconds = 0;
+
+  async function answer({ path, procedure, type, input }: Calls['calls'][number], batchIndex: number): Promise<Answer> {
+    try {
+      const getRawInput = async () => input;
+      const data = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex });
+      statuses.add(200);
+      return { result: { data } };
+    } catch (cause) {
+      const error = getTRPCErrorFromUnknown(cause);
+      logTrpcFailure(request, error, path);
+      const refusal = toFaultError(error);
+      statuses.add(refusal.fault.status);
+      waitSeconds = Math.max(waitSeconds, retryAfterOf(refusal));
+      return { error: trpcErrorOf(refusal, request.id, path) };
+    }
+  }
+
+  const answers = isBatch ? await Promise.all(calls.map(answer)) : await answer(calls[0]!, 0);
+  if (waitSeconds > 0) void reply.header('Retry-After', String(waitSeconds));
+  void reply
+    .status(statuses.size === 1 ? [...statuses][0]! : 207)
+    .headers({ vary: 'trpc-accept, accept', 'content-type': 'application/json' })
+    // Fastify would name a charset.
+    .serializer(asItIs)
+    .send(JSON.stringify(answers));
+}
