@@ -122,7 +122,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return data;
 }
 
-/** Name, description and default of every setting, for the README's table. */
+/** Name, description and default of every setting, for the table in docs/operations.md. */
 export function describeSettings(): { name: string; description: string; default: string }[] {
   return Object.entries(schema.shape).map(([name, field]) => {
     const fallback = field.safeParse(undefined).data;
