@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createConnections, type Wire } from '../../server/kernel/connections.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
+import { startWork } from '../support/work.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
@@ -64,6 +67,22 @@ test('a connection whose other end is gone is given up, and one that answers is 
   vi.advanceTimersByTime(10_100);
   await vi.waitFor(async () => expect(await connections()).toBe(1), { timeout: 5_000 });
   expect(there.readyState).toBe(WebSocket.OPEN);
+});
+
+test('who has nothing to read for a while is not taken for one who does not read', async () => {
+  const { taskId } = await startWork(admin);
+  const socket = await open(service.url);
+  await signIn(socket);
+  const call = request(`${service.url}/trpc/comments.onTask?input=${encodeURIComponent(JSON.stringify({ taskId }))}`, {
+    headers: { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token },
+  }).end();
+  onTestFinished(() => void call.destroy());
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  let ended = false;
+  answer.on('error', () => {}).once('close', () => (ended = true));
+  // Longer than a reader who takes nothing is borne with.
+  await delay(6_500);
+  expect([socket.readyState, ended]).toEqual([WebSocket.OPEN, false]);
 });
 
 test('a network may hold so many connections of which nobody knows whose they are', () => {

@@ -108,8 +108,8 @@ test('those who read nothing cost little memory and hold up nobody, and can go o
   await say(said);
   await hearAll([...healthy, ...halting]);
   const before = await measure();
-  // A machine that is late without anybody who stalls may be as much later.
-  const latenessMax = Math.max(1_000, 4 * takeLateness(healthy));
+  // On a machine that does much else everything is late, and later still where there is more to do.
+  const latenessMax = Math.max(1_000, 10 * takeLateness(healthy));
   const connects = healthy.map((reader) => reader.connects());
 
   for (const reader of halting) reader.stall();
@@ -140,7 +140,7 @@ test('those who read nothing cost little memory and hold up nobody, and can go o
   await vi.waitUntil(async () => (await measure()).connections < stalledSockets, { timeout: 30_000, interval: 200 });
   for (const reader of halting) reader.readOn();
   await hearAll([...healthy, ...halting]);
-  // And nobody who only had nothing to read for a while was cut off with them.
+  // Nobody else was cut off with them.
   expect(healthy.map((reader) => reader.connects())).toEqual(connects);
   for (const { heard } of [...healthy, ...halting])
     for (const ids of heard.values()) expect(ids).toEqual(ids.map((_, index) => index + 1));
