@@ -42,6 +42,9 @@ export type OpenOptions = {
 
 export const embeddedExtensions = { pg_trgm, btree_gin };
 
+/** PostgreSQL's own cache holds 128 MB from the first moment on; behind it is the system's cache of files anyway. */
+const embeddedStartParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
+
 /** The longest that a caller waits for a free connection before the service says that it is overloaded. */
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
@@ -98,6 +101,7 @@ export async function openEmbedded(options: OpenOptions = {}): Promise<Database>
       ...(options.folder === undefined ? {} : { dataDir: join(options.folder, 'database') }),
       ...(options.dump === undefined ? {} : { loadDataDir: options.dump }),
       extensions: embeddedExtensions,
+      startParams: embeddedStartParams,
     });
     await pglite.exec("set timezone = 'UTC'");
     return wrapEmbedded(pglite, options.plugins, async () => {
