@@ -1,8 +1,9 @@
 import type { CallOptions, WriteOptions } from './call-types.ts';
-import { exchange, readJson, type Fetch } from './exchange.ts';
+import { exchange, readAnswer, type Fetch } from './exchange.ts';
 import { Fault, isFault } from './fault.ts';
 import { randomKey } from './random-key.ts';
-import type { ClientSession, Sessions } from './session.ts';
+import type { ClientSession } from './client-session.ts';
+import type { Sessions } from './sessions.ts';
 import { backoffMs, limit, pause } from './waiting.ts';
 
 /** Who is calling: the headers that say so, and the session that they come from. */
@@ -122,8 +123,7 @@ export function createCaller(
             }
           : {}),
       };
-      const answer = await request(sending, options, (response, signal) => readJson(operation, response, signal));
-      return (answer as { result: { data: unknown } }).result.data;
+      return request(sending, options, (response, signal) => readAnswer(operation, response, signal));
     },
   };
 }

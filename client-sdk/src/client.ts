@@ -1,12 +1,11 @@
-import type { CallOptions, Page, WriteOptions } from './call-types.ts';
+import type { WriteOptions } from './call-types.ts';
 import { bearer, createCaller, noProof, type CallDefaults } from './caller.ts';
-import type { AuthRefreshAnswer, CompanyChoice, Operations, SignedInResult } from './contract.ts';
+import type { ClientSession, SessionOptions } from './client-session.ts';
+import type { AuthOperations, AuthRefreshAnswer, CompanyChoice, Operations, SignedInResult } from './contract.ts';
 import { downloadUrl, toDownload } from './download.ts';
-import { isFault } from './fault.ts';
-import { downloads, operations } from './operations.ts';
-import { paged } from './paged.ts';
-import { createSessions, type ClientSession, type SessionOptions } from './session.ts';
-import { createStreams, type EventsWay } from './stream.ts';
+import { methodsOf } from './methods.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createStreams, type EventsWay } from './streams.ts';
 
 export interface ClientOptions extends SessionOptions, CallDefaults {
   /** Where the service is: `https://api.example.com`, or relative to the page in a browser. */
@@ -31,7 +30,11 @@ export interface Client extends Operations {
    * Goes on with a sign-in that answered a choice of companies. `email` is the address that signed in. The choice can be
    * used once, for 5 minutes. Where the address is not known (Apple), sign in again with the token and `company_id`.
    */
-  chooseCompany(choice: CompanyChoice, place: { email: string; company_id: number }): Promise<SignedInResult>;
+  chooseCompany(
+    choice: CompanyChoice,
+    place: { email: string; company_id: number },
+    options?: WriteOptions,
+  ): Promise<SignedInResult>;
   /** Ends all streams of events and their connection. Calls go on working. */
   close(): void;
 }
@@ -45,101 +48,76 @@ export interface Client extends Operations {
  * for await (const task of client.tasks.list({ company_id: client.session!.company!.company_id })) show(task);
  */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey } = options;
+  const { apiKey, events = 'auto' } = options;
   const baseUrl = absolute(options.baseUrl);
   const fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const caller = createCaller(fetch, baseUrl, options, () => sessions);
-  const sessions = createSessions(
-    apiKey === undefined ? options : {},
-    async (refreshToken, idempotencyKey) =>
-      (await caller.call(
-        'auth.refresh',
-        'mutation',
-        { refresh_token: refreshToken },
-        // Whoever waits for it tries again.
-        { idempotencyKey, retries: 0 },
-        noProof,
-      )) as AuthRefreshAnswer,
-  );
-  const streams = createStreams({ baseUrl, way: options.events ?? 'auto', caller, sessions });
+  const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token, idempotencyKey) => {
+    // Whoever waits for it tries again.
+    const once = { idempotencyKey, retries: 0 };
+    return (await caller.call('auth.refresh', 'mutation', { refresh_token }, once, noProof)) as AuthRefreshAnswer;
+  });
+  const streams = createStreams({ baseUrl, way: events, caller, sessions });
 
   async function signIn(answer: unknown): Promise<void> {
     if (apiKey === undefined && isSignedIn(answer)) await sessions.begin(answer);
   }
 
-  async function call(name: string, words: string, input: unknown, options?: WriteOptions): Promise<unknown> {
-    const kind = words.includes('query') ? 'query' : 'mutation';
-    const isOpen = words.includes('open');
-    // The one open operation that asks for a proof.
-    const proof = isOpen && name !== 'auth.tokenLogin' ? noProof : undefined;
-    const answer = await caller.call(name, kind, input, options, proof);
-    if (isOpen) await signIn(answer);
-    return answer;
-  }
-
-  async function refresh(input: { refresh_token: string }, options?: WriteOptions): Promise<AuthRefreshAnswer> {
-    const pair = (await call('auth.refresh', 'open mutation', input, options)) as AuthRefreshAnswer;
-    await sessions.takeRefreshed(input.refresh_token, pair);
-    return pair;
-  }
-
-  async function logout(options?: WriteOptions): Promise<unknown> {
-    const session = await sessions.load();
-    try {
-      await call('auth.logout', 'mutation', undefined, options);
-    } catch (error) {
-      // What is over already need not be ended. Where the service cannot be reached, logging out can be tried again.
-      if (!isFault(error, 'SESSION_ENDED')) throw error;
-    }
-    if (session) await sessions.signOut(session);
-    return { success: true };
-  }
-
-  function methodOf(name: string, words: string): (...parameters: never[]) => unknown {
-    // An input whose every field may be left out may be left out itself, but the service wants to see one.
-    const split = ([first, second]: unknown[]): [unknown, object | undefined] =>
-      words.includes('bare') ? [undefined, first as object] : [first ?? {}, second as object];
-    return (...parameters: unknown[]) => {
-      const [input, options] = split(parameters);
-      if (words === 'subscription') return streams.follow(name, input, options);
-      const first = call(name, words, input, options);
-      if (!words.includes('paged')) return first;
-      const read = (page: number) =>
-        call(name, words, { ...(input as object), page }, options) as Promise<Page<unknown>>;
-      return paged(first as Promise<Page<unknown>>, read);
-    };
-  }
-
-  const made: Record<string, Record<string, unknown>> = {};
-  for (const [section, its] of Object.entries(operations)) {
-    made[section] = Object.fromEntries(
-      Object.entries(its).map(([verb, words]) => [verb, methodOf(`${section}.${verb}`, words)]),
-    );
-  }
-  for (const [name, template] of Object.entries(downloads)) {
-    const [section, verb] = name.split('.') as [string, string];
-    made[section]![verb] = (input: Record<string, unknown>, options: CallOptions = {}) =>
+  const methods = methodsOf({
+    async call(name, words, input, options) {
+      const isOpen = words.includes('open');
+      // The one open operation that asks for a proof.
+      const proof = isOpen && name !== 'auth.tokenLogin' ? noProof : undefined;
+      const answer = await caller.call(name, words.includes('query') ? 'query' : 'mutation', input, options, proof);
+      if (isOpen) await signIn(answer);
+      return answer;
+    },
+    follow: streams.follow,
+    download: (name, template, input, options = {}) =>
       caller.request({ operation: name, url: baseUrl + downloadUrl(template, input) }, options, async (response) =>
         toDownload(name, response, options.signal),
-      );
-  }
-  Object.assign(made['auth']!, { refresh, logout });
+      ),
+  });
 
-  return Object.freeze({
-    ...(made as unknown as Operations),
+  return Object.freeze<Client>({
+    ...methods,
+    auth: withSession(methods.auth, sessions),
     get session() {
       return sessions.current();
     },
-    loadSession: () => sessions.load(),
-    setSession: (session: SessionOptions['session']) => sessions.set(session),
-    async chooseCompany({ login_ticket }: CompanyChoice, place: { email: string; company_id: number }) {
+    loadSession: sessions.load,
+    setSession: sessions.set,
+    async chooseCompany({ login_ticket }, place, options) {
       const proof = { headers: bearer(login_ticket), session: null };
-      const answer = await caller.call('auth.tokenLogin', 'mutation', place, {}, proof);
+      const answer = await caller.call('auth.tokenLogin', 'mutation', place, options, proof);
       await signIn(answer);
       return answer as SignedInResult;
     },
-    close: () => streams.close(),
+    close: streams.close,
   });
+}
+
+/** The operations that concern the session which the client itself keeps. */
+function withSession(auth: AuthOperations, sessions: Sessions): AuthOperations {
+  return {
+    ...auth,
+    async refresh(input, options) {
+      const pair = await auth.refresh(input, options);
+      await sessions.takeRefreshed(input.refresh_token, pair);
+      return pair;
+    },
+    async logout(options) {
+      const session = await sessions.load();
+      try {
+        await auth.logout(options);
+      } catch (error) {
+        // What is over already need not be ended; where the service cannot be reached, it can be tried again.
+        if (!session || sessions.current()?.id === session.id) throw error;
+      }
+      if (session) await sessions.signOut(session);
+      return { success: true };
+    },
+  };
 }
 
 /** Whether a sign-in asks which company is meant: go on with `client.chooseCompany`. */

@@ -35,11 +35,11 @@ export async function exchange(
   throw refusalOf(operation, response, parse(text));
 }
 
-/** The JSON of an answer. */
-export async function readJson(operation: string, response: Response, signal: AbortSignal): Promise<unknown> {
-  const answer = parse(await orFault(operation, signal, response.text()));
-  if (answer === undefined) throw unexpected(operation, response.status);
-  return answer;
+/** What an operation answered over tRPC. */
+export async function readAnswer(operation: string, response: Response, signal: AbortSignal): Promise<unknown> {
+  const body = parse(await orFault(operation, signal, response.text())) as { result?: { data: unknown } } | undefined;
+  if (!body?.result) throw unexpected(operation, response.status);
+  return body.result.data;
 }
 
 /** A failure of the network as a fault; an abort stays what it is. */

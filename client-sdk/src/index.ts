@@ -20,5 +20,5 @@ export type * from './contract.ts';
 export { Fault, isFault, type ClientFaultCode, type FaultCode, type FaultDetails, type Issue } from './fault.ts';
 export { keepSessionIn, type KeptSession, type KeyValueStorage } from './keep-session.ts';
 export type { Answer, EventOf, Input } from './operation-types.ts';
-export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './session.ts';
-export type { EventsWay } from './stream.ts';
+export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './client-session.ts';
+export type { EventsWay } from './streams.ts';

@@ -1,4 +1,4 @@
-import type { ClientSession, SessionChange } from './session.ts';
+import type { ClientSession, SessionChange } from './client-session.ts';
 
 /** The part of `localStorage` and `sessionStorage` that is needed. */
 export interface KeyValueStorage {

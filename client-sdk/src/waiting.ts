@@ -22,6 +22,8 @@ export function limit(
 
 /** What the promise says, unless the signal is aborted first. */
 export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  // Where nobody waits any more, nobody is to be alarmed either.
+  promise.catch(() => {});
   signal.throwIfAborted();
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -7,3 +7,10 @@ export type Way = {
   /** Gives a connection up that was made for somebody else. */
   drop(): void;
 };
+
+/** Which way is taken now. */
+export type Ways = {
+  present(): Way;
+  /** Told after each failure, the how manieth in a row it was: perhaps the other way gets through where this one did not. */
+  failed(tried: Way, failures: number): void;
+};

@@ -1,10 +1,9 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Fault, isFault } from 'work-management-client';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
+import { startAnswering } from './answering.ts';
 import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
 import { startWiretap } from './wiretap.ts';
 
@@ -24,29 +23,6 @@ const log = (day: number) => ({
   end_time: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
 });
 
-/** Answers each request as the next of the given functions does, and counts them. */
-async function startAnswering(...answers: ((response: ServerResponse) => void)[]) {
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    seen.push(String(request.headers['idempotency-key']));
-    (answers[seen.length - 1] ?? answers.at(-1)!)(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
-
-const refuse =
-  (status: number, code: string, headers: Record<string, string> = {}) =>
-  (response: ServerResponse) => {
-    const error = { message: 'No.', data: { code, httpStatus: status } };
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify({ error }));
-  };
-const answer = (data: unknown) => (response: ServerResponse) =>
-  void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ result: { data } }));
 const project = { name: 'Engine' };
 
 describe('a fault', () => {
@@ -90,10 +66,20 @@ describe('a fault', () => {
     expect(await faultOf(away.tasks.list(company))).toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
     const other = await startAnswering((response) => void response.end('<html>hello</html>'));
     expect(await codeOf(connect(other.url).tasks.list(company))).toBe('UNEXPECTED_ANSWER');
+    const elsewhere = connect(`${url}/docs`, { retries: 0 });
+    expect(await faultOf(elsewhere.tasks.list(company))).toMatchObject({ status: 404 });
+    const strange = await startAnswering((response) => void response.end('{"status":"ok"}'));
+    expect(await codeOf(connect(strange.url).tasks.list(company))).toBe('UNEXPECTED_ANSWER');
   });
 });
 
 describe('a write', () => {
+  test('whose every field may be left out may be made without any', async () => {
+    const client = connect(url, { session });
+    await client.timers.start({ taskId });
+    expect(await client.timers.stop()).toMatchObject({ taskId, manualAdd: false });
+  });
+
   test('whose answer is lost is tried again and happens once', async () => {
     const line = await startWiretap(url);
     const client = connect(line.url, { session });
@@ -120,103 +106,6 @@ describe('a write', () => {
     const first = await client.projects.create(project, { idempotencyKey });
     expect(await client.projects.create(project, { idempotencyKey })).toEqual(first);
     expect(await codeOf(client.projects.create({ name: 'Other' }, { idempotencyKey }))).toBe('IDEMPOTENCY_KEY_REUSED');
-  });
-});
-
-describe('another try', () => {
-  test.each([
-    ['a service that is busy', refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
-    ['too many requests', refuse(429, 'RATE_LIMITED', { 'retry-after': '0' })],
-    ['a first try that still runs', refuse(409, 'IDEMPOTENCY_KEY_IN_USE')],
-    ['a proxy that finds no service', (response: ServerResponse) => void response.writeHead(502).end('Bad gateway')],
-    ['a connection that breaks', (response: ServerResponse) => void response.destroy()],
-  ])('is made after %s', async (_name, failure) => {
-    const server = await startAnswering(failure, failure, answer({ _id: 1 }));
-    expect(await connect(server.url).projects.create(project)).toEqual({ _id: 1 });
-    expect(server.seen).toHaveLength(3);
-    expect(new Set(server.seen).size).toBe(1);
-  });
-
-  test.each([
-    ['a conflict', refuse(409, 'DUPLICATE_TASK_LOG')],
-    ['a failure inside the service', refuse(500, 'INTERNAL_ERROR')],
-    ['invalid input', refuse(400, 'VALIDATION_FAILED')],
-    ['a refusal', refuse(403, 'FORBIDDEN')],
-  ])('is not made after %s', async (_name, failure) => {
-    const server = await startAnswering(failure);
-    await faultOf(connect(server.url).projects.create(project));
-    expect(server.seen).toHaveLength(1);
-  });
-
-  test('is made as often as was said and no more', async () => {
-    const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }));
-    expect(await codeOf(connect(server.url, { retries: 1 }).tasks.list(company))).toBe('SERVICE_UNAVAILABLE');
-    expect(server.seen).toHaveLength(2);
-    await faultOf(connect(server.url, { retries: 1 }).tasks.list(company, { retries: 0 }));
-    expect(server.seen).toHaveLength(3);
-  });
-
-  test('that would come too late is not waited for', async () => {
-    const server = await startAnswering(refuse(429, 'RATE_LIMITED', { 'retry-after': '900' }));
-    const fault = await faultOf(connect(server.url).auth.login({ email: 'a@example.com', password: 'x' }));
-    expect(fault).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 900_000 });
-    expect(server.seen).toHaveLength(1);
-  });
-
-  test('waits as long as the service says', async () => {
-    const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '1' }), answer({}));
-    const before = performance.now();
-    await connect(server.url).tasks.list(company);
-    expect(performance.now() - before).toBeGreaterThan(990);
-  });
-});
-
-describe('a call', () => {
-  test('that is aborted rejects with the reason, and is not tried again', async () => {
-    const stop = new AbortController();
-    const server = await startAnswering(() => stop.abort(new Error('never mind')));
-    const call = connect(server.url).projects.create(project, { signal: stop.signal });
-    await expect(call).rejects.toThrow('never mind');
-    expect(server.seen).toHaveLength(1);
-  });
-
-  test('that is aborted between two tries is not tried again', async () => {
-    const stop = new AbortController();
-    const server = await startAnswering((response) => {
-      refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '40' })(response);
-      setTimeout(() => stop.abort(), 50);
-    });
-    const call = connect(server.url).projects.create(project, { signal: stop.signal });
-    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
-    expect(server.seen).toHaveLength(1);
-  });
-
-  test('that was aborted before is never sent', async () => {
-    const server = await startAnswering(answer({}));
-    await expect(connect(server.url).tasks.list(company, { signal: AbortSignal.abort() })).rejects.toMatchObject({
-      name: 'AbortError',
-    });
-    expect(server.seen).toEqual([]);
-  });
-
-  test('whose every field may be left out may be made without any', async () => {
-    const client = connect(url, { session });
-    await client.timers.start({ taskId });
-    expect(await client.timers.stop()).toMatchObject({ taskId, manualAdd: false });
-  });
-
-  test('without an answer ends in time', async () => {
-    const server = await startAnswering(() => {});
-    const fault = await faultOf(connect(server.url).tasks.list(company, { timeoutMs: 50 }));
-    expect(fault).toMatchObject({ code: 'TIMEOUT', status: 0, operation: 'tasks.list' });
-    expect(server.seen).toHaveLength(1);
-  });
-
-  test('whose first try hangs is tried again', async () => {
-    const server = await startAnswering(() => {}, answer({ _id: 1 }));
-    expect(await connect(server.url, { tryTimeoutMs: 100 }).projects.create(project)).toEqual({ _id: 1 });
-    expect(new Set(server.seen).size).toBe(1);
-    expect(server.seen).toHaveLength(2);
   });
 });
 

@@ -1,12 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { isFault, type Client, type ClientOptions, type EventOf, type SessionChange } from 'work-management-client';
+import type { ClientOptions, SessionChange } from 'work-management-client';
 import { publish } from '../../server/kernel/publish.ts';
 import { startProxy } from '../support/proxy.ts';
 import { password, startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
 import { codeOf, connect, sessionOf } from './clients.ts';
+import { countingOf, hear, onTask } from './hearing.ts';
 import { startWiretap } from './wiretap.ts';
 
 const service = await startService();
@@ -22,57 +21,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 const listen = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
   connect(baseUrl, { session: sessionOf(reader.pair), ...options });
 
-type Heard = EventOf<'comments.onTask'> | EventOf<'notifications.onMine'>;
-
-/** Listens until it ends; answers what was heard, what the stream said of itself, and how it ended. */
-function hear(
-  open: (options: { signal: AbortSignal; onStatus(status: string): void }) => AsyncIterable<Heard>,
-  onEvent: (event: Heard) => void | Promise<void> = () => {},
-) {
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const events: Heard[] = [];
-  const statuses: string[] = [];
-  async function run(): Promise<string> {
-    try {
-      const stream = open({ signal: stop.signal, onStatus: (status) => void statuses.push(status) });
-      for await (const event of stream) {
-        events.push(event);
-        await onEvent(event);
-      }
-      return 'in peace';
-    } catch (error) {
-      return isFault(error) ? error.code : String(error);
-    }
-  }
-  const ended = run();
-  return {
-    events,
-    statuses,
-    ended,
-    stop: () => stop.abort(),
-    ids: () => events.map(({ id }) => id),
-    isLive: () => vi.waitUntil(() => statuses.at(-1) === 'live', { timeout: 15_000 }),
-    hears: (count: number) => vi.waitUntil(() => events.length >= count, { timeout: 20_000 }),
-  };
-}
-
-const onTask = (client: Client, taskId: number, lastEventId?: string) =>
-  hear((options) => client.comments.onTask({ taskId, lastEventId: lastEventId ?? null }, options));
-
-/** How many connections and subscriptions the service has. */
-async function subscriptions(): Promise<number[]> {
-  const { body } = await service.stranger.get('/metrics');
-  const count = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(body)![1]);
-  return [count('event_connections'), count('event_subscriptions')];
-}
-
-/** When those of the tests before have gone. */
-async function quiet(): Promise<number[]> {
-  const none = [0, 0];
-  await vi.waitFor(async () => expect(await subscriptions()).toEqual(none));
-  return none;
-}
+const { subscriptions, quiet } = countingOf(service);
 
 describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
   test('come typed, each once and in order, while the loop runs', async () => {
@@ -131,10 +80,10 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
     const aborted = onTask(client, taskId);
     const left = hear((options) => client.notifications.onMine({}, options));
     await Promise.all([aborted.isLive(), left.isLive()]);
-    expect((await subscriptions())[1]).toBe(before[1]! + 2);
+    expect((await subscriptions())[1]).toBe(before[1] + 2);
     aborted.stop();
     expect(await aborted.ended).toBe('in peace');
-    await vi.waitFor(async () => expect((await subscriptions())[1]).toBe(before[1]! + 1));
+    await vi.waitFor(async () => expect((await subscriptions())[1]).toBe(before[1] + 1));
     left.stop();
     expect(await left.ended).toBe('in peace');
     await vi.waitFor(async () => expect(await subscriptions()).toEqual(before));
@@ -237,98 +186,5 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
     released.resolve();
     await heard.hears(facts);
     expect(heard.ids()).toEqual(upTo(facts));
-  });
-});
-
-describe('the way that events come', () => {
-  test('is one WebSocket for all streams of a client', async () => {
-    const taskIds = [await addTask(admin, projectId), await addTask(admin, projectId)];
-    const line = await startWiretap(url);
-    const client = listen(line.url);
-    const all = taskIds.map((taskId) => onTask(client, taskId));
-    await Promise.all(all.map((one) => one.isLive()));
-    expect(line.requests()).toEqual(['GET /trpc?connectionParams=1']);
-  });
-
-  test('is server-sent events where WebSockets do not get through', async () => {
-    const taskId = await addTask(admin, projectId);
-    const line = await startWiretap(url);
-    line.refuseUpgrades();
-    const heard = onTask(listen(line.url), taskId);
-    await heard.isLive();
-    await say(taskId, 'Heard?');
-    await heard.hears(1);
-    expect(line.requests().map((request) => request.replace(/input=.*/, ''))).toEqual([
-      'GET /trpc?connectionParams=1',
-      'GET /trpc/comments.onTask?',
-    ]);
-  });
-
-  test('becomes server-sent events where WebSockets get through no more, and loses nothing by that', async () => {
-    const taskId = await addTask(admin, projectId);
-    const line = await startWiretap(url);
-    const heard = onTask(listen(line.url), taskId);
-    await heard.isLive();
-    line.refuseUpgrades();
-    line.cut();
-    for (const number of upTo(3)) await say(taskId, `Number ${number}`);
-    await heard.hears(3);
-    expect(heard.ids()).toEqual(upTo(3));
-    expect(line.requests().at(-1)).toMatch(/^GET \/trpc\/comments\.onTask/);
-  });
-
-  test('is server-sent events where there are no WebSockets', async () => {
-    vi.stubGlobal('WebSocket', undefined);
-    onTestFinished(() => void vi.unstubAllGlobals());
-    const taskId = await addTask(admin, projectId);
-    const heard = onTask(listen(url), taskId);
-    await heard.isLive();
-    await say(taskId, 'Heard?');
-    await heard.hears(1);
-    expect(heard.statuses).toEqual(['connecting', 'live']);
-  });
-
-  test('is tried until the service is there', async () => {
-    const taskId = await addTask(admin, projectId);
-    const proxy = await startProxy(url, 80);
-    onTestFinished(() => proxy.close());
-    proxy.cut();
-    const heard = onTask(listen(proxy.url), taskId);
-    await vi.waitUntil(() => proxy.accepted() >= 3, { timeout: 15_000 });
-    expect(heard.statuses).toContain('waiting');
-    expect(heard.statuses).not.toContain('live');
-    proxy.restore();
-    await heard.isLive();
-  });
-
-  test('is live when it is known where the stream stands: whatever is cut before that is no gap', async () => {
-    const asked: string[] = [];
-    const server = createServer((request, response) => {
-      asked.push(decodeURIComponent(request.url!));
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: connected\ndata: {}\n\n');
-      // The first is cut before it is known, the second just after.
-      const opened = JSON.stringify({ id: 5, type: 'stream.opened', at: '2026-03-02T09:00:00.000Z' });
-      if (asked.length > 1) response.write(`id: 5\ndata: ${opened}\n\n`);
-      if (asked.length < 3) setTimeout(() => response.destroy(), 20);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    onTestFinished(() => server.closeAllConnections());
-    const { port } = server.address() as AddressInfo;
-    const heard = onTask(connect(`http://127.0.0.1:${port}`, { events: 'sse' }), 1);
-    await vi.waitUntil(() => asked.length === 3 && heard.statuses.at(-1) === 'live', { timeout: 10_000 });
-    expect(heard.statuses).toEqual(['connecting', 'waiting', 'connecting', 'live', 'waiting', 'connecting', 'live']);
-    expect(asked.map((url) => /"lastEventId":"(\w+)"/.exec(url)![1])).toEqual(['now', 'now', '5']);
-  });
-
-  test('closes with the client', async () => {
-    const taskId = await addTask(admin, projectId);
-    const before = await quiet();
-    const client = listen(url);
-    const heard = onTask(client, taskId);
-    await heard.isLive();
-    client.close();
-    expect(await heard.ended).toBe('in peace');
-    await vi.waitFor(async () => expect(await subscriptions()).toEqual(before));
   });
 });

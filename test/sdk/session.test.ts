@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { keepSessionIn, type ClientSession, type KeyValueStorage, type SessionChange } from 'work-management-client';
+import type { ClientSession, SessionChange } from 'work-management-client';
 import { password, startService } from '../support/service.ts';
 import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
 import { startWiretap } from './wiretap.ts';
@@ -21,16 +21,6 @@ async function begin(): Promise<ClientSession> {
   const client = connect(url);
   await client.auth.login(credentials);
   return client.session!;
-}
-
-function memoryStorage(): KeyValueStorage & { kept: Map<string, string> } {
-  const kept = new Map<string, string>();
-  return {
-    kept,
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
-  };
 }
 
 describe('an access token that has run out', () => {
@@ -151,92 +141,6 @@ describe('tokens that are no good', () => {
     expect(client.session).toBeNull();
     expect(changes).toEqual([[null, 'ended']]);
   });
-});
-
-describe('a kept session', () => {
-  test('is there at once where it is kept nearby, and is waited for where it is not', async () => {
-    const session = await begin();
-    expect(connect(url, { loadSession: () => session }).session).toEqual(session);
-    const client = connect(url, { loadSession: async () => session });
-    expect(client.session).toBeNull();
-    expect((await client.sessions.list()).sessions).not.toEqual([]);
-    expect(client.session).toEqual(session);
-    expect(await connect(url, { loadSession: async () => session }).loadSession()).toEqual(session);
-  });
-
-  test('that could not be loaded fails the call, and is asked for again by the next', async () => {
-    const session = await begin();
-    const loadSession = vi
-      .fn<() => Promise<ClientSession>>()
-      .mockRejectedValueOnce(new Error('the disk is away'))
-      .mockResolvedValue(session);
-    const client = connect(url, { loadSession });
-    await expect(client.sessions.list()).rejects.toThrow('the disk is away');
-    expect((await client.sessions.list()).sessions).not.toEqual([]);
-  });
-
-  test('that another tab has renewed is taken over, and not renewed again', async () => {
-    const storage = memoryStorage();
-    const first = connect(url, keepSessionIn(storage));
-    await first.auth.login(credentials);
-    const line = await startWiretap(url);
-    const second = connect(line.url, keepSessionIn(storage));
-    expect(second.session).toEqual(first.session);
-
-    await first.auth.refresh({ refresh_token: first.session!.refreshToken });
-    service.clock.advance({ minutes: 1 });
-    // The second tab believes that its token has run out, and must not use the dead one to renew it.
-    const stale = connect(line.url, { ...keepSessionIn(storage), session: worn(second.session!) });
-    expect((await stale.sessions.list()).sessions).not.toEqual([]);
-    expect(stale.session).toEqual(first.session);
-    expect(line.requests()).not.toContain(refresh);
-  });
-
-  test('that two tabs renew at the same moment goes on in both', async () => {
-    const session = worn(await begin());
-    const tabs = [connect(url, { session }), connect(url, { session }), connect(url, { session })];
-    await Promise.all(tabs.map((tab) => tab.sessions.list()));
-    expect(new Set(tabs.map((tab) => tab.session!.refreshToken)).size).toBe(1);
-    await Promise.all(tabs.map((tab) => tab.sessions.list()));
-  });
-
-  test('of somebody who has signed in meanwhile in another tab is left alone', async () => {
-    const storage = memoryStorage();
-    const first = connect(url, keepSessionIn(storage));
-    await first.auth.login(credentials);
-    const second = connect(url, keepSessionIn(storage));
-    await second.auth.login({ email: colleague.email, password });
-    await first.auth.refresh({ refresh_token: first.session!.refreshToken });
-    await first.auth.logout();
-    expect(keepSessionIn(storage).loadSession()).toEqual(second.session);
-    await second.auth.logout();
-    expect(storage.kept.size).toBe(0);
-  });
-
-  test('that cannot be read is none', async () => {
-    const storage = memoryStorage();
-    storage.setItem('mine', '{half');
-    const client = connect(url, keepSessionIn(storage, 'mine'));
-    expect(client.session).toBeNull();
-    await client.auth.login(credentials);
-    expect(JSON.parse(storage.kept.get('mine')!)).toEqual(client.session);
-  });
-});
-
-test('what is kept is kept in order, and before the call that caused it answers', async () => {
-  const kept: string[] = [];
-  const session = worn(await begin());
-  const client = connect(url, {
-    session,
-    async onSession(next, change) {
-      await new Promise((resolve) => setImmediate(resolve));
-      kept.push(`${change} ${next?.rotation ?? 'none'}`);
-    },
-  });
-  await client.sessions.list();
-  expect(kept).toEqual(['refreshed 1']);
-  await client.auth.logout();
-  expect(kept).toEqual(['refreshed 1', 'signed out none']);
 });
 
 test('a session from elsewhere is taken over, and forgotten without ending it', async () => {

@@ -149,6 +149,13 @@ describe('logging out', () => {
     expect(client.session).toBeNull();
   });
 
+  test('with tokens that are no good is no failure, and without any is one', async () => {
+    const client = connect(url, { session: { accessToken: 'a.b.c', refreshToken: 'd.e.f' } });
+    expect(await client.auth.logout()).toEqual({ success: true });
+    expect(client.session).toBeNull();
+    expect(await codeOf(client.auth.logout())).toBe('UNAUTHENTICATED');
+  });
+
   test('that does not reach the service keeps the session, to be tried again', async () => {
     const line = await startWiretap(url);
     const client = connect(line.url, { retries: 0 });

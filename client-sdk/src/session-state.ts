@@ -1,0 +1,75 @@
+import { completeSession, type ClientSession, type SessionChange, type SessionOptions } from './client-session.ts';
+
+/** Which session there is, loaded from where it is kept and kept where it changes. */
+export type SessionState = {
+  current(): ClientSession | null;
+  /** Answers the session when it has been loaded. */
+  load(): Promise<ClientSession | null>;
+  /** Puts a session, or none, in the place of the present one; done when it is kept. */
+  change(next: ClientSession | null, why: SessionChange): Promise<void>;
+  /** Takes over a newer copy of the present session, where one was kept; answers whether there was one. */
+  takeNewer(session: ClientSession): Promise<boolean>;
+  /** Calls back when another session, or none, takes the place of this one. */
+  watch(callback: () => void): () => void;
+};
+
+export function createSessionState({ session, loadSession, onSession }: SessionOptions): SessionState {
+  let current: ClientSession | null = session ? completeSession(session) : null;
+  let isLoaded = true;
+  let loading: Promise<void> | undefined;
+  let told: Promise<void> = Promise.resolve();
+  const watchers = new Set<() => void>();
+
+  async function takeLoaded(kept: ReturnType<NonNullable<typeof loadSession>>): Promise<void> {
+    try {
+      const found = await kept;
+      // Whoever has signed in meanwhile stays.
+      current ??= found ?? null;
+      isLoaded = true;
+    } finally {
+      loading = undefined;
+    }
+  }
+
+  async function tell(before: Promise<void>, ...news: Parameters<NonNullable<typeof onSession>>): Promise<void> {
+    await before;
+    await onSession?.(...news);
+  }
+
+  if (!session) {
+    const kept = loadSession?.();
+    if (kept instanceof Promise) {
+      isLoaded = false;
+      loading = takeLoaded(kept);
+      // Whoever calls waits for it, and hears of it where it fails.
+      loading.catch(() => {});
+    } else current = kept ?? null;
+  }
+
+  return {
+    current: () => current,
+    async load() {
+      if (!isLoaded) await (loading ??= takeLoaded(loadSession?.()));
+      return current;
+    },
+    change(next, why) {
+      const isAnother = next?.id !== current?.id;
+      current = next;
+      if (isAnother) for (const watch of watchers) watch();
+      // One after the other, so that what is kept last is the latest.
+      const telling = tell(told, next, why);
+      told = telling.catch(() => {});
+      return telling;
+    },
+    async takeNewer({ id, rotation }) {
+      const kept = await loadSession?.();
+      if (kept?.id !== id || kept.rotation <= rotation || current?.id !== id) return false;
+      current = kept;
+      return true;
+    },
+    watch(callback) {
+      watchers.add(callback);
+      return () => void watchers.delete(callback);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { completeSession, isFresh, sessionOf, type ClientSession, type SessionOptions } from './client-session.ts';
+import type { AuthRefreshAnswer, SignedInResult } from './contract.ts';
+import { isFault, type Fault } from './fault.ts';
+import { randomKey } from './random-key.ts';
+import { createSessionState, type SessionState } from './session-state.ts';
+import { unlessAborted } from './waiting.ts';
+
+/** The session of a client: begun, renewed and ended here and nowhere else. */
+export type Sessions = Pick<SessionState, 'current' | 'load' | 'watch'> & {
+  /** Answers a session whose access token is good for a while. */
+  usable(signal: AbortSignal): Promise<ClientSession | null>;
+  /** After a refusal of a session's tokens: answers whether there are others to try with. */
+  recover(fault: Fault, used: ClientSession, signal: AbortSignal): Promise<boolean>;
+  /** Takes over an access token that came with an answer. */
+  takeAccessToken(accessToken: string, used: ClientSession): Promise<void>;
+  /** Takes over the pair that was answered for a refresh token, where that is the present one. */
+  takeRefreshed(sent: string, pair: AuthRefreshAnswer): Promise<void>;
+  begin(answer: SignedInResult): Promise<void>;
+  set(session: SessionOptions['session']): Promise<void>;
+  signOut(session: ClientSession): Promise<void>;
+};
+
+export type RequestPair = (refreshToken: string, idempotencyKey: string) => Promise<AuthRefreshAnswer>;
+
+/** How long access tokens last, until an answer says so. */
+const usualLifetimeMs = 15 * 60_000;
+
+/** The faults that fresh tokens may help against. */
+const aboutTokens = ['INVALID_TOKEN', 'TOKEN_PAIR_REQUIRED', 'SESSION_ENDED'] as const;
+
+export function createSessions(options: SessionOptions, requestPair: RequestPair): Sessions {
+  const state = createSessionState(options);
+  const { current, load, change, watch } = state;
+  let lifetimeMs = usualLifetimeMs;
+
+  const expiry = (): number => Date.now() + lifetimeMs;
+
+  async function take({ access_token, refresh_token, expires_in }: AuthRefreshAnswer): Promise<void> {
+    lifetimeMs = expires_in * 1000;
+    const tokens = { accessToken: access_token, refreshToken: refresh_token, expiresAt: expiry() };
+    await change({ ...current()!, ...tokens, rotation: current()!.rotation + 1 }, 'refreshed');
+  }
+
+  const refresh = createRefresh(state, requestPair, take);
+
+  return {
+    current,
+    load,
+    watch,
+    async usable(signal) {
+      await unlessAborted(load(), signal);
+      const session = current();
+      if (session && !isFresh(session)) await unlessAborted(refresh(), signal);
+      return current();
+    },
+    async recover(fault, used, signal) {
+      if (!isFault(fault, ...aboutTokens) || current()?.id !== used.id) return false;
+      if (fault.code === 'SESSION_ENDED') {
+        await change(null, 'ended');
+        return false;
+      }
+      if (current()!.accessToken === used.accessToken) await unlessAborted(refresh(), signal);
+      return current() !== null;
+    },
+    async takeAccessToken(accessToken, used) {
+      const session = current();
+      if (session?.id !== used.id || session.accessToken !== used.accessToken) return;
+      await change({ ...session, accessToken, expiresAt: expiry() }, 'refreshed');
+    },
+    async takeRefreshed(sent, pair) {
+      if (current()?.refreshToken === sent) await take(pair);
+    },
+    async begin(answer) {
+      lifetimeMs = answer.expires_in * 1000;
+      await change(sessionOf(answer), 'signed in');
+    },
+    async set(session) {
+      if (session) await change(completeSession(session), 'signed in');
+      else if (current()) await change(null, 'signed out');
+    },
+    async signOut({ id }) {
+      if (current()?.id === id) await change(null, 'signed out');
+    },
+  };
+}
+
+/** Renews the tokens of the present session: once at a time, whoever asks for it. */
+function createRefresh(
+  { current, change, takeNewer }: SessionState,
+  requestPair: RequestPair,
+  take: (pair: AuthRefreshAnswer) => Promise<void>,
+): () => Promise<void> {
+  let refreshing: Promise<void> | undefined;
+  /** The same for all tries to renew one token: where an answer is lost, the next try gets it. */
+  let attempt = { refreshToken: '', key: '' };
+
+  async function renew(): Promise<void> {
+    const known = current();
+    if (known && (await takeNewer(known)) && isFresh(current()!)) return;
+    const old = current();
+    if (!old) return;
+    const { id, refreshToken } = old;
+    if (attempt.refreshToken !== refreshToken) attempt = { refreshToken, key: randomKey() };
+    try {
+      const pair = await requestPair(refreshToken, attempt.key);
+      if (current()?.id === id) await take(pair);
+    } catch (error) {
+      if (!isFault(error, ...aboutTokens)) throw error;
+      // Another tab that was faster has left its successor.
+      if (await takeNewer(old)) return;
+      if (current()?.id === id) await change(null, 'ended');
+      throw error;
+    }
+  }
+
+  return async () => {
+    refreshing ??= renew().finally(() => (refreshing = undefined));
+    await refreshing;
+  };
+}

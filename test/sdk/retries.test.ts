@@ -1,0 +1,116 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { answer, refuse, startAnswering } from './answering.ts';
+import { codeOf, connect, faultOf } from './clients.ts';
+
+const company = { company_id: 7 };
+const project = { name: 'Engine' };
+
+describe('another try', () => {
+  test.each([
+    ['a service that is busy', refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
+    ['too many requests', refuse(429, 'RATE_LIMITED', { 'retry-after': '0' })],
+    ['a first try that still runs', refuse(409, 'IDEMPOTENCY_KEY_IN_USE')],
+    ['a proxy that finds no service', (response: ServerResponse) => void response.writeHead(502).end('Bad gateway')],
+    ['a connection that breaks', (response: ServerResponse) => void response.destroy()],
+  ])('is made after %s', async (_name, failure) => {
+    const server = await startAnswering(failure, failure, answer({ _id: 1 }));
+    expect(await connect(server.url).projects.create(project)).toEqual({ _id: 1 });
+    expect(server.seen).toHaveLength(3);
+    expect(new Set(server.seen).size).toBe(1);
+  });
+
+  test.each([
+    ['a conflict', refuse(409, 'DUPLICATE_TASK_LOG')],
+    ['a failure inside the service', refuse(500, 'INTERNAL_ERROR')],
+    ['invalid input', refuse(400, 'VALIDATION_FAILED')],
+    ['a refusal', refuse(403, 'FORBIDDEN')],
+  ])('is not made after %s', async (_name, failure) => {
+    const server = await startAnswering(failure);
+    await faultOf(connect(server.url).projects.create(project));
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is made as often as was said and no more', async () => {
+    const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }));
+    expect(await codeOf(connect(server.url, { retries: 1 }).tasks.list(company))).toBe('SERVICE_UNAVAILABLE');
+    expect(server.seen).toHaveLength(2);
+    await faultOf(connect(server.url, { retries: 1 }).tasks.list(company, { retries: 0 }));
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('that would come too late is not waited for', async () => {
+    const server = await startAnswering(refuse(429, 'RATE_LIMITED', { 'retry-after': '900' }));
+    const fault = await faultOf(connect(server.url).auth.login({ email: 'a@example.com', password: 'x' }));
+    expect(fault).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 900_000 });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('waits as long as the service says', async () => {
+    const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '1' }), answer({}));
+    const before = performance.now();
+    await connect(server.url).tasks.list(company);
+    expect(performance.now() - before).toBeGreaterThan(990);
+  });
+});
+
+describe('a call', () => {
+  test('that is aborted rejects with the reason, and is not tried again', async () => {
+    const stop = new AbortController();
+    const server = await startAnswering(() => stop.abort(new Error('never mind')));
+    const call = connect(server.url).projects.create(project, { signal: stop.signal });
+    await expect(call).rejects.toThrow('never mind');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('that is aborted between two tries is not tried again', async () => {
+    const stop = new AbortController();
+    const server = await startAnswering((response) => {
+      refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '40' })(response);
+      setTimeout(() => stop.abort(), 50);
+    });
+    const call = connect(server.url).projects.create(project, { signal: stop.signal });
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('that was aborted before is never sent', async () => {
+    const server = await startAnswering(answer({}));
+    await expect(connect(server.url).tasks.list(company, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(server.seen).toEqual([]);
+  });
+
+  test('without an answer ends in time', async () => {
+    const server = await startAnswering(() => {});
+    const fault = await faultOf(connect(server.url).tasks.list(company, { timeoutMs: 50 }));
+    expect(fault).toMatchObject({ code: 'TIMEOUT', status: 0, operation: 'tasks.list' });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('whose first try hangs is tried again', async () => {
+    const server = await startAnswering(() => {}, answer({ _id: 1 }));
+    expect(await connect(server.url, { tryTimeoutMs: 100 }).projects.create(project)).toEqual({ _id: 1 });
+    expect(new Set(server.seen).size).toBe(1);
+    expect(server.seen).toHaveLength(2);
+  });
+});
+
+test('a refresh that nobody waits for any more alarms nobody', async () => {
+  const alarms: unknown[] = [];
+  const alarm = (reason: unknown): void => void alarms.push(reason);
+  process.on('unhandledRejection', alarm);
+  onTestFinished(() => void process.off('unhandledRejection', alarm));
+  const stop = new AbortController();
+  const server = await startAnswering((response) => {
+    stop.abort();
+    response.destroy();
+  });
+  const session = { accessToken: 'a', refreshToken: 'b', expiresAt: 1 };
+  const client = connect(server.url, { session });
+  await expect(client.tasks.list(company, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(client.tasks.list(company, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(alarms).toEqual([]);
+});
