@@ -62,6 +62,14 @@ function withoutProviders(clock: TestClock): IdentityProviders {
 
 let people = 0;
 
+const endings: (() => Promise<void>)[] = [];
+// Not where a service is started: that may be inside a test, where nothing can be said to happen after all.
+afterAll(async () => {
+  const ended = await Promise.allSettled(endings.map((end) => end()));
+  const failed = ended.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+  if (failed.length > 0) throw failed[0]!.reason;
+});
+
 /** Starts the service for this test file, on a database of its own, and ends it after the last test. */
 export async function startService(
   overrides: {
@@ -96,7 +104,7 @@ export async function startService(
   });
   const url = await app.server.listen({ port: 0, host: '127.0.0.1' });
 
-  afterAll(async () => {
+  endings.push(async () => {
     await app.close();
     await database.close();
     if (undeclared.length > 0)
