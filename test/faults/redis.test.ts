@@ -24,7 +24,7 @@ async function open(url: string, log = createLog().log) {
 
 /** How many of the given attempts are let through. */
 async function attempt(limits: Limits, key: string, attempts: number): Promise<number> {
-  const tries = await Promise.allSettled(Array.from({ length: attempts }, () => limits.codeSends.take(key)));
+  const tries = await Promise.allSettled(Array.from({ length: attempts }, async () => limits.codeSends.take(key)));
   return tries.filter(({ status }) => status === 'fulfilled').length;
 }
 
