@@ -12,7 +12,7 @@ const colours: Record<SideName, string> = {
   stock: '#f29900',
   nest: '#d93025',
 };
-const [left, barHeight, groupGap, top, width] = [250, 15, 16, 84, 560];
+const [left, barHeight, groupGap, top, width] = [250, 15, 16, 98, 560];
 /** Beyond this a bar is cut off, and only its number tells. */
 const ratioMax = 2;
 
@@ -47,8 +47,8 @@ export function chartOf({ rows, machine, pinned }: Result): string {
   }
   const shown = [...new Set(rows.map((row) => row.side))].filter((side) => side !== 'floor');
   for (const [n, side] of shown.entries()) {
-    parts.push(`<rect x="${left + n * 120}" y="52" width="12" height="12" fill="${colours[side]}"/>`);
-    text(left + n * 120 + 17, 62, sides[side].title);
+    parts.push(`<rect x="${left + n * 132}" y="66" width="12" height="12" fill="${colours[side]}"/>`);
+    text(left + n * 132 + 17, 76, sides[side].title);
   }
   text(
     16,
