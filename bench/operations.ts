@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { World } from './world.ts';
 
 /** One call of an operation: as REST it is the path and the body, over tRPC it is the input. */
@@ -169,6 +170,14 @@ export const furtherOperations: Record<string, Operation> = {
   ping: listOf('ping', () => '/ping'),
   'logs-of-task': listOf('100 logs of a task', ({ loggedOn }) => `/taskLogs/task/${pick(loggedOn)}/`),
   tasks: listOf('page of tasks and total', ({ companyId }) => `/api/tasks/company/${companyId}/`),
+  // By the name that nobody else has: more people are not more matches.
+  'search-one': listOf('search employees, one match', ({ companyId }) => {
+    const local = createHash('md5')
+      .update(String(pick({ first: 2, count: 9_000 })))
+      .digest('hex')
+      .slice(0, 10);
+    return `/employees/search/${companyId}/?q=${local}`;
+  }),
   projects: listOf('page of projects and total', ({ companyId }) => `/api/projects/company/${companyId}/`),
 };
 

@@ -43,7 +43,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     `${sizes.employees} employees`,
     `with account as (
       insert into accounts (email, email_verified_at, created_at, updated_at)
-      select 'person' || n || '@company.example', now(), now(), now() from generate_series(2, ${sizes.employees}) as n
+      select substr(md5(n::text), 1, 10) || '@company.example', now(), now(), now() from generate_series(2, ${sizes.employees}) as n
       returning account_id, email
     ), person as (
       select account_id, email, row_number() over () as n from account
