@@ -33,7 +33,12 @@ async function scenario(url: string, linkTo: (url: string, fetch: typeof globalT
   const wire: string[] = [];
   const recording: typeof globalThis.fetch = async (...request) => {
     const answer = await fetch(...request);
-    wire.push(`${answer.status} ${answer.headers.get('content-type')} ${await answer.clone().text()}`);
+    const type = answer.headers.get('content-type');
+    const body = await answer.clone().text();
+    // The lines of a stream come, and are numbered, in the order in which the calls happen to end.
+    const lines = body.trimEnd().split('\n').length;
+    const sent = lines > 1 ? `${lines} lines` : body;
+    wire.push(`${answer.status} ${type} ${sent}`);
     return answer;
   };
   const client: TRPCClient<AppRouter> = createTRPCClient({ links: [linkTo(url, recording)] });
