@@ -36,6 +36,7 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
       query: (text: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<unknown>> => {
         const name = nameOf(text, values);
         const query = { text, values: [...values], ...(name === undefined ? {} : { name }) };
+        sendTogether(client);
         return client.query(query) as unknown as Promise<PostgresQueryResult<unknown>>;
       },
     });
@@ -47,4 +48,12 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
     connect: async () => wrap(await pool.connect()),
     end: () => pool.end(),
   });
+}
+
+/** What is sent before anything else can happen in this process goes out in one write. */
+function sendTogether({ connection: { stream } }: pg.PoolClient): void {
+  // The embedded database has no socket.
+  if (stream.writableCorked === undefined || stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }

@@ -70,6 +70,8 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
   };
   const pool = new pg.Pool({
     ...connection,
+    // The statements of a transaction go out without waiting for each other's answers.
+    pipeline: true,
     max: options.connectionsMax ?? 16,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
@@ -119,6 +121,7 @@ export function wrapEmbedded(pglite: PGlite, plugins?: KyselyPlugin[], afterward
   const pool = new pg.Pool(
     Object.assign(createPgConfig(pglite), {
       types: columnTypes,
+      pipeline: true,
       // PGlite is one session: a second client would share its transaction.
       max: 1,
       idleTimeoutMillis: 0,

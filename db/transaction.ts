@@ -1,4 +1,12 @@
-import { Transaction, type ControlledTransaction, type Dialect, type Driver, type Kysely } from 'kysely';
+import {
+  AbortedTransactionError,
+  Transaction,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+} from 'kysely';
 import type { Schema } from './schema.ts';
 
 /** Any handle that runs statements: the database itself or a transaction. Queries take it as their first argument. */
@@ -11,39 +19,109 @@ export type LazyTransaction = {
   rollback(): Promise<void>;
 };
 
+/** A connection that is kept until `release`, with BEGIN on its way; statements go through `body`. */
+type Held = { connection: DatabaseConnection; body: DatabaseConnection; begun: Promise<void>; release(): void };
+
 /**
  * Opens a transaction for one mutation. Until the body's first statement no connection is held,
  * so input is checked and passwords are hashed before anybody else has to wait for one.
  * `onOpen` runs first in it; where it throws, so does the statement that opened the transaction.
+ *
+ * Statements are sent in the order in which they are asked for, without waiting for each other's answers: BEGIN with the
+ * first one, and in one flight whatever is asked for at once (`Promise.all`).
  */
 export function beginLazily(
   db: Db,
   parts: { dialect: Dialect; driver: Driver },
   onOpen?: (db: Db) => Promise<void>,
 ): LazyTransaction {
-  let begun: Promise<ControlledTransaction<Schema>> | undefined;
-  let opened: Promise<ControlledTransaction<Schema>> | undefined;
+  const { driver } = parts;
+  let held: Promise<Held> | undefined;
+  let opened: Promise<DatabaseConnection> | undefined;
+  let hasEnded = false;
 
-  const begin = () => (begun ??= db.startTransaction().execute());
+  const hold = () => (held ??= holdConnection(db, driver, () => hasEnded));
   const open = () =>
-    (opened ??= begin().then(async (transaction) => {
-      await onOpen?.(transaction);
-      return transaction;
+    (opened ??= hold().then(async ({ body }) => {
+      await onOpen?.(handleOn(async () => body));
+      return body;
     }));
 
-  const executor = db.getExecutor().withConnectionProvider({
-    provideConnection: async (consumer) => (await open()).getExecutor().provideConnection(consumer),
-  });
+  function handleOn(connection: () => Promise<DatabaseConnection>): Transaction<Schema> {
+    const executor = db.getExecutor().withConnectionProvider({
+      provideConnection: async (consumer) => consumer(await connection()),
+    });
+    return new Transaction<Schema>({ config: { dialect: parts.dialect }, ...parts, executor });
+  }
+
+  /** Ends it once, where there is anything to end. */
+  async function end(work: (held: Held) => Promise<void>): Promise<void> {
+    // Where it could not begin there is nothing to end.
+    const current = await held?.catch(() => undefined);
+    if (!current || hasEnded) return;
+    hasEnded = true;
+    await work(current).finally(current.release);
+  }
+
   return {
-    db: new Transaction<Schema>({ config: { dialect: parts.dialect }, ...parts, executor }),
-    commit: async () => {
-      const transaction = await begun;
-      await transaction?.commit().execute();
+    db: handleOn(open),
+    commit: () =>
+      end(async ({ connection, begun }) => {
+        try {
+          await begun;
+          await driver.commitTransaction(connection);
+        } catch (error) {
+          // Whatever the connection is in the middle of, nobody else may find it so.
+          if (!(error instanceof AbortedTransactionError)) await driver.rollbackTransaction(connection).catch(() => {});
+          throw error;
+        }
+      }),
+    rollback: () => end(({ connection }) => driver.rollbackTransaction(connection)),
+  };
+}
+
+async function holdConnection(db: Db, driver: Driver, hasEnded: () => boolean): Promise<Held> {
+  const { promise, resolve, reject } = Promise.withResolvers<Held>();
+  db.getExecutor()
+    .provideConnection(async (connection) => {
+      const ended = Promise.withResolvers<void>();
+      const begun = driver.beginTransaction(connection, {});
+      // Told by the statement that waits for it, or by the commit.
+      begun.catch(() => {});
+      resolve({ connection, body: behind(begun, connection, hasEnded), begun, release: ended.resolve });
+      await ended.promise;
+    })
+    .catch(reject);
+  return promise;
+}
+
+const locking = /\bfor (?:no key )?update\b/gi;
+const writing = /\b(?:insert into|update|delete from|merge into)\b/i;
+const mayWrite = (text: string): boolean =>
+  !/^\s*(?:select|with)\b/i.test(text) || writing.test(text.replaceAll(locking, ''));
+
+const inFailedTransaction = '25P02';
+
+/**
+ * Lets reads out right behind BEGIN. What writes waits for its answer, and what comes after that waits with it. Where a
+ * statement fails, so do those that were sent behind it: they tell of the first failure, not that there was one. What
+ * comes after the end is refused: the connection may be somebody else's by then.
+ */
+function behind(begun: Promise<void>, connection: DatabaseConnection, hasEnded: () => boolean): DatabaseConnection {
+  let gate: Promise<void> | undefined;
+  let failure: unknown;
+  return {
+    async executeQuery<Row>(query: CompiledQuery) {
+      if (gate === undefined && mayWrite(query.sql)) gate = begun;
+      if (gate !== undefined) await gate;
+      if (hasEnded()) throw failure ?? new Error('the transaction has ended: wait for all statements before the end');
+      try {
+        return await connection.executeQuery<Row>(query);
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== inFailedTransaction) failure ??= error;
+        throw failure ?? error;
+      }
     },
-    rollback: async () => {
-      // Where beginning failed there is nothing to take back.
-      const transaction = await begun?.catch(() => undefined);
-      await transaction?.rollback().execute();
-    },
+    streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
   };
 }

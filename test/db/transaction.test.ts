@@ -1,6 +1,7 @@
-import { AbortedTransactionError, sql } from 'kysely';
+import { AbortedTransactionError, CompiledQuery, PostgresDialect, sql, type Driver } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import type { Db } from '../../db/open.ts';
+import { beginLazily } from '../../db/transaction.ts';
 import { openClone } from '../support/database.ts';
 
 // One connection, as the embedded database has: whoever holds it keeps everybody else waiting.
@@ -74,4 +75,60 @@ test('a transaction with a failed statement cannot be committed, even where the 
   await insert(transaction.db, 'Capitals@example.com').catch(() => {});
   await expect(transaction.commit()).rejects.toThrow(AbortedTransactionError);
   expect(await isKept('before@example.com')).toBe(false);
+});
+
+test('a transaction that cannot begin writes nothing', async () => {
+  const refusing: Driver = {
+    init: async () => {},
+    acquireConnection: async () => {
+      throw new Error('the connection is held already');
+    },
+    beginTransaction: async (connection) => {
+      await connection.executeQuery(CompiledQuery.raw('select 1'));
+      throw new Error('no transaction today');
+    },
+    commitTransaction: async () => {},
+    rollbackTransaction: async () => {},
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  };
+  const dialect = new PostgresDialect({ pool: async () => Promise.reject(new Error('not used')) });
+  const { db, commit, rollback } = beginLazily(database.db, { dialect, driver: refusing });
+  const outcomes = await Promise.allSettled([
+    sql`select email from accounts`.execute(db),
+    insert(db, 'unbegun@example.com'),
+    sql`with made as (insert into accounts (email, created_at, updated_at) values ('cte@example.com', now(), now())
+      returning email) select email from made`.execute(db),
+  ]);
+  expect(outcomes.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  await expect(commit()).rejects.toThrow('no transaction today');
+  await rollback();
+  expect([await isKept('unbegun@example.com'), await isKept('cte@example.com')]).toEqual([false, false]);
+});
+
+test('a statement that comes after the end is refused and runs nowhere', async () => {
+  for (const end of ['commit', 'rollback'] as const) {
+    const transaction = database.begin();
+    await sql`select 1`.execute(transaction.db);
+    const ending = transaction[end]();
+    await expect(insert(transaction.db, 'late@example.com')).rejects.toThrow('has ended');
+    await ending;
+    await expect(insert(transaction.db, 'later@example.com')).rejects.toThrow('has ended');
+  }
+  expect([await isKept('late@example.com'), await isKept('later@example.com')]).toEqual([false, false]);
+});
+
+test('a branch of work that goes on after another one has failed does nothing more', async () => {
+  const transaction = database.begin();
+  const slow = async () => {
+    await insert(transaction.db, 'branch@example.com');
+    await database.ping();
+    await insert(transaction.db, 'branch-later@example.com');
+  };
+  const going = slow();
+  const failing = sql`select 1 / ${0}::integer`.execute(transaction.db);
+  await expect(failing).rejects.toThrow('division by zero');
+  await transaction.rollback();
+  await expect(going).rejects.toThrow('division by zero');
+  expect([await isKept('branch@example.com'), await isKept('branch-later@example.com')]).toEqual([false, false]);
 });

@@ -57,13 +57,13 @@ export const createComment = member
     const { companyId, employeeId: senderId } = caller;
     const { taskId, message, reply_to: replyTo = null } = input;
     if (input.sender !== senderId) throw NOT_THE_SENDER();
-    if (!(await findVisibleTask(db, companyId, taskId))) throw notFoundIn('taskId');
-    if (replyTo !== null && !(await lockParent(db, companyId, { taskId, commentId: replyTo })))
-      throw notFoundIn('reply_to');
-    const mentionedIds = await resolveMentions(db, companyId, {
-      listed: input.mentionedEmails,
-      text: plainTextOf(message),
-    });
+    const [task, hasParent, mentionedIds] = await Promise.all([
+      findVisibleTask(db, companyId, taskId),
+      replyTo === null || lockParent(db, companyId, { taskId, commentId: replyTo }),
+      resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(message) }),
+    ]);
+    if (!task) throw notFoundIn('taskId');
+    if (!hasParent) throw notFoundIn('reply_to');
 
     const now = services.clock.now();
     const commentId = await insertComment(db, {
@@ -79,11 +79,12 @@ export const createComment = member
       now,
     });
     const payload = { comment_id: commentId, task_id: taskId, sender_id: senderId };
-    await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at: now });
-    await deliver(db, commentCreated, { dedupeKey: String(commentId), payload: { companyId, commentId }, now });
+    const [record] = await Promise.all([
+      findRecord(db, companyId, commentId, { viewerId: senderId, settings: services.settings }),
+      publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at: now }),
+      deliver(db, commentCreated, { dedupeKey: String(commentId), payload: { companyId, commentId }, now }),
+    ]);
     ctx.afterCommit(services.wakeDeliveries);
-
-    const record = await findRecord(db, companyId, commentId, { viewerId: senderId, settings: services.settings });
     // Its task was deleted since it was looked for.
     if (!record) throw notFoundIn('taskId');
     return record;

@@ -40,7 +40,7 @@ export type NewComment = {
 
 export async function insertComment(db: Db, comment: NewComment): Promise<number> {
   const { companyId, mentionedIds } = comment;
-  const { comment_id: commentId } = await db
+  const inserting = db
     .insertInto('comments')
     .values({
       company_id: companyId,
@@ -55,7 +55,8 @@ export async function insertComment(db: Db, comment: NewComment): Promise<number
     })
     .returning('comment_id')
     .executeTakeFirstOrThrow();
-  await keepCommentCount(db, { companyId, senderId: comment.senderId, by: 1 });
+  const counting = keepCommentCount(db, { companyId, senderId: comment.senderId, by: 1 });
+  const [{ comment_id: commentId }] = await Promise.all([inserting, counting]);
   if (mentionedIds.length > 0) {
     await sql`
       insert into comment_mentions (company_id, comment_id, employee_id)

@@ -21,12 +21,13 @@ export async function addLoggedTime(
   if (rows.length === 0) return;
   const projectIds = rows.map(([projectId]) => projectId);
   const seconds = rows.map(([, delta]) => delta);
-  if (rows.length > 1) await selectAllocations(db, companyId, projectIds).forNoKeyUpdate().execute();
-  await sql`
+  const locking = rows.length > 1 ? selectAllocations(db, companyId, projectIds).forNoKeyUpdate().execute() : undefined;
+  const adding = sql`
     update projects as p
     set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, ${now}::timestamptz)
     from unnest(${projectIds}::bigint[], ${seconds}::bigint[]) as c (project_id, seconds)
     where p.company_id = ${companyId} and p.project_id = c.project_id`.execute(db);
+  await Promise.all([locking, adding]);
 }
 
 /**

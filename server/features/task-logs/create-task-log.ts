@@ -46,11 +46,13 @@ export const createTaskLog = member
     checkTimes({ start: startTime, end: endTime }, now, { start: ['start_time'], end: ['end_time'] });
     checkMayWrite(caller, employeeId);
 
-    const task = await lockVisibleTask(db, companyId, taskId);
+    const [task, isActive] = await Promise.all([
+      lockVisibleTask(db, companyId, taskId),
+      // Whoever calls is an active employee.
+      employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
+    ]);
     if (!task) throw notFoundIn('task_id');
-    // Whoever calls is an active employee.
-    if (employeeId !== caller.employeeId && !(await isActiveEmployee(db, companyId, employeeId)))
-      throw notFoundIn('employee_id');
+    if (!isActive) throw notFoundIn('employee_id');
 
     const { project_id: projectId } = task;
     const description = input.description ?? null;

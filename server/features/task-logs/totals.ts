@@ -18,8 +18,6 @@ export async function keepTotals(
 ): Promise<void> {
   if (changes.length === 0) return;
   const periods = changes.filter(movesTime).flatMap(({ before, after }) => [...periodOf(before), ...periodOf(after)]);
-  if (periods.length > 0) await keepWorkDays(db, companyId, periods);
-
   const seconds = new Map<number, number>();
   const add = (log: CountedLog, sign: 1 | -1) =>
     seconds.set(log.project_id, (seconds.get(log.project_id) ?? 0) + sign * log.duration_seconds);
@@ -27,8 +25,12 @@ export async function keepTotals(
     if (before) add(before, -1);
     if (after) add(after, 1);
   }
-  await addLoggedTime(db, { companyId, changes: seconds, now });
-  await settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now });
+  // None needs the answer of another: they go out at once, and run in this order.
+  await Promise.all([
+    periods.length > 0 && keepWorkDays(db, companyId, periods),
+    addLoggedTime(db, { companyId, changes: seconds, now }),
+    settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now }),
+  ]);
 }
 
 /** Whether the change is more than one of words, task or project. */

@@ -35,12 +35,12 @@ export const countedDays = sql`
  * Logs that were there before a change and those that are there after it both name their periods.
  */
 export async function keepWorkDays(db: Db, companyId: number, periods: readonly Period[]): Promise<void> {
-  await lockWorkDays(
-    db,
-    companyId,
-    periods.map(({ employeeId }) => employeeId),
-  );
+  const employeeIds = periods.map(({ employeeId }) => employeeId);
   // In a statement after that lock, for what was committed before it must be seen: logs, and the time zone.
+  await Promise.all([lockWorkDays(db, companyId, employeeIds), countTouchedDays(db, companyId, periods)]);
+}
+
+async function countTouchedDays(db: Db, companyId: number, periods: readonly Period[]): Promise<void> {
   await sql`
     with touched as materialized (${touchedDays(companyId, periods)}), parts as (
       select t.employee_id, t.day, l.start_time,

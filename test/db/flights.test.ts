@@ -1,0 +1,105 @@
+import { createServer, connect, type AddressInfo } from 'node:net';
+import { sql } from 'kysely';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { openServer, type Database, type Db } from '../../db/open.ts';
+import { openClone } from '../support/database.ts';
+
+const template = inject('template');
+
+/** A database whose every write to the server is kept, as text. */
+async function openTapped(): Promise<{ database: Database; flights: string[] }> {
+  const url = new URL(template.kind === 'server' ? template.url : '');
+  const { hostname: host } = url;
+  const port = Number(url.port || 5432);
+  const flights: string[] = [];
+  const tap = createServer((near) => {
+    const far = connect({ host, port });
+    near.on('data', (chunk) => flights.push(chunk.toString('latin1')));
+    near.pipe(far).pipe(near);
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  });
+  await new Promise<void>((resolve) => tap.listen(0, '127.0.0.1', resolve));
+  url.hostname = '127.0.0.1';
+  url.port = String((tap.address() as AddressInfo).port);
+  const database = openServer(url.href, { connectionsMax: 1, readLanes: 0 });
+  onTestFinished(async () => {
+    await database.close();
+    await new Promise((resolve) => tap.close(resolve));
+  });
+  await database.ping();
+  flights.length = 0;
+  return { database, flights };
+}
+
+const say = (db: Db, word: string) => sql<{ word: string }>`select ${word}::text as word`.execute(db);
+const wordsIn = (flight: string): string[] => flight.match(/begin|word \d|into spoken|commit/g) ?? [];
+
+describe.runIf(template.kind === 'server')('a transaction', () => {
+  test('takes as many flights as its statements wait for each other', async () => {
+    const { database, flights } = await openTapped();
+    const { db, commit } = database.begin();
+    await Promise.all([say(db, 'word 1'), say(db, 'word 2'), say(db, 'word 3')]);
+    await say(db, 'word 4');
+    await commit();
+    expect(flights.map(wordsIn)).toEqual([['begin', 'word 1', 'word 2', 'word 3'], ['word 4'], ['commit']]);
+  });
+
+  test('writes nothing before it has begun', async () => {
+    const { database, flights } = await openTapped();
+    await sql`create temporary table spoken (word text)`.execute(database.db);
+    flights.length = 0;
+    const { db, commit } = database.begin();
+    await Promise.all([say(db, 'word 1'), sql`insert into spoken values (${'word 2'})`.execute(db), say(db, 'word 3')]);
+    await commit();
+    expect(flights.map(wordsIn)).toEqual([['begin', 'word 1'], ['into spoken', 'word 2', 'word 3'], ['commit']]);
+  });
+});
+
+describe('the statements of a transaction', () => {
+  test('that are sent at once run in the order in which they were asked for', async () => {
+    const database = await openClone();
+    onTestFinished(() => database.close());
+    const { db, commit } = database.begin();
+    const insert = (email: string) =>
+      sql`insert into accounts (email, created_at, updated_at) values (${email}, now(), now())`.execute(db);
+    const count = async () => {
+      const { count } = await db
+        .selectFrom('accounts')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      return count;
+    };
+    const [, first, , second, third] = await Promise.all([
+      insert('one@example.com'),
+      count(),
+      insert('two@example.com'),
+      count(),
+      count(),
+    ]);
+    await commit();
+    expect([first, second, third]).toEqual([1, 2, 2]);
+  });
+
+  test('that are sent behind one that fails tell of its failure', async () => {
+    const database = await openClone();
+    onTestFinished(() => database.close());
+    const { db, rollback } = database.begin();
+    const divide = async () => {
+      // However long its own way back is.
+      for (let step = 0; step < 20; step += 1) await Promise.resolve();
+      await sql`select 1 / ${0}::integer`.execute(db);
+    };
+    await say(db, 'word 1');
+    const outcomes = await Promise.allSettled([
+      sql`select 1 / ${0}::integer`.execute(db),
+      say(db, 'word 2'),
+      divide(),
+      say(db, 'word 3'),
+    ]);
+    await rollback();
+    expect(outcomes.map((one) => (one.status === 'rejected' ? String(one.reason) : 'answered'))).toEqual(
+      Array(4).fill('error: division by zero'),
+    );
+  });
+});
