@@ -42,13 +42,20 @@ const schema = z.object({
   DATABASE_URL: url(/^postgres(ql)?$/)
     .optional()
     .describe('PostgreSQL server; without it the embedded database is used'),
+  DATABASE_CONNECTIONS: z.coerce
+    .number('must be a number')
+    .int()
+    .min(2)
+    .max(500)
+    .default(16)
+    .describe('Connections to the PostgreSQL server that requests and deliveries share, at most'),
   DATABASE_READ_LANES: z.coerce
     .number('must be a number')
     .int()
     .min(0)
     .max(16)
     .default(2)
-    .describe('Connections on which short reads are pipelined, beside the 16 of the pool; 0 behind a pooler'),
+    .describe('Connections on which short reads are pipelined, beside those; 0 behind a pooler'),
   PUBLIC_URL: webUrl
     .optional()
     .describe('Where this service is reached; in links to pictures. Default: http://HOST:PORT'),

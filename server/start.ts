@@ -53,12 +53,13 @@ export async function start(config: Config, logger: Logger): Promise<Running> {
 }
 
 export async function openDatabase(
-  { DATABASE_URL: url, DATABASE_READ_LANES: readLanes }: Config,
+  { DATABASE_URL: url, DATABASE_CONNECTIONS: connectionsMax, DATABASE_READ_LANES: readLanes }: Config,
   dataFolder: string,
   logger?: Logger,
 ): Promise<Database> {
   if (url === undefined) return openEmbedded({ folder: dataFolder });
   const database = openServer(url, {
+    connectionsMax,
     readLanes,
     onWrite: (statement) => logger?.error({ statement }, 'a statement was sent as a read, but it writes'),
   });

@@ -35,6 +35,8 @@ async function startNodes() {
     SEED_DEMO: 'false',
     RATE_LIMIT_PER_MINUTE: '1000000',
     LOG_LEVEL: 'warn',
+    // Other tests have processes on the same server, which takes a hundred by custom.
+    DATABASE_CONNECTIONS: '8',
     SENDGRID_API_KEY: apiKey,
     MAIL_FROM: 'no-reply@example.com',
   };

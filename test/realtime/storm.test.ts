@@ -18,7 +18,14 @@ const taskCount = 6;
 /** Three processes, each behind a proxy that can cut its callers off, on one database. */
 async function startNodes() {
   const home = await makeHome();
-  const environment = { ...home.environment, SEED_DEMO: 'false', RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'warn' };
+  const environment = {
+    ...home.environment,
+    SEED_DEMO: 'false',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    LOG_LEVEL: 'warn',
+    // Other tests have processes on the same server, which takes a hundred by custom.
+    DATABASE_CONNECTIONS: '8',
+  };
   // The first one makes the schema and the keys.
   const first = await startProcess(environment);
   const processes = [first, ...(await Promise.all([startProcess(environment), startProcess(environment)]))];
