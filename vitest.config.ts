@@ -7,7 +7,8 @@ export default defineConfig({
     pool: 'forks',
     // Each file has a database of its own; more files at once than cores only make each other late.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // Many start processes, and a machine may have other things to do: how long something may take is said where it matters.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     sequence: { shuffle: { files: true, tests: false } },
     reporters: process.env['CI'] === 'true' ? ['default'] : ['dot'],
