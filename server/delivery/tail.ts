@@ -14,6 +14,7 @@ import {
 } from '../kernel/streams.ts';
 import { createFactsReader } from './facts-reader.ts';
 import { createFollower, type Follower } from './follower.ts';
+import { createNap } from './nap.ts';
 import { createRecent } from './recent.ts';
 import { findEnd, listFacts } from './stored-facts.ts';
 import { subscription } from './subscription.ts';
@@ -61,10 +62,10 @@ export function createTail(services: TailServices): Tail {
   const { db } = database;
   const followed = new Map<string, Followed>();
   const stopping = new AbortController();
-  let nap = new AbortController();
+  const nap = createNap();
   let loop: Promise<unknown> | undefined;
   let countSent = 0;
-  const wakeUps = createWakeUps(bus, () => nap.abort());
+  const wakeUps = createWakeUps(bus, nap.wake);
   const watch = createWatch(services, followed);
   const recent = createRecent();
   const reader = createFactsReader({ db, settings }, recent);
@@ -102,19 +103,16 @@ export function createTail(services: TailServices): Tail {
 
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
-      nap = new AbortController();
       const woken = wakeUps.take();
       let streams = woken === 'all' ? [...followed.values()] : woken.flatMap((key) => followed.get(key) ?? []);
       try {
         while (streams.length > 0) streams = await read(streams);
       } catch (error) {
         log.warn({ err: error }, 'events wait: they could not be read');
-        nap = new AbortController();
+        nap.forget();
       }
       recent.prune();
-      const { signal } = nap;
-      await delay(pollMs, undefined, { signal: AbortSignal.any([signal, stopping.signal]) }).catch(() => {});
-      if (!signal.aborted) wakeUps.all();
+      if (!(await nap.take(pollMs))) wakeUps.all();
     }
   }
 
@@ -181,6 +179,7 @@ export function createTail(services: TailServices): Tail {
     },
     async stop() {
       stopping.abort();
+      nap.wake();
       await loop;
     },
   };

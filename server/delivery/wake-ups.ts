@@ -1,4 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Bus } from '../../db/bus.ts';
+
+/*
+ * A message on the bus is the name of the process that sends it and, each on a line of its own, the streams that have
+ * news.
+ */
 
 /** Longer than this a message is not understood by all who carry it. */
 const messageBytesMax = 7_000;
@@ -21,18 +27,22 @@ export function createWakeUps(bus: Bus, wake: () => void): WakeUps {
   let isAll = false;
   const streams = new Set<string>();
   const waiting = new Set<string>();
+  const self = randomUUID();
 
   function hear(message: string | undefined): void {
-    if (message === undefined || message === all) isAll = true;
-    else for (const stream of message.split('\n')) streams.add(stream);
+    const [sender, ...written] = message?.split('\n') ?? ['', all];
+    // What it says itself it knows, and has looked already.
+    if (sender === self) return;
+    if (written.includes(all)) isAll = true;
+    else for (const stream of written) streams.add(stream);
     wake();
   }
 
   /** What is said within one turn of the event loop goes out as one message. */
   function flush(): void {
-    const message = [...waiting].join('\n');
+    const message = [self, ...waiting].join('\n');
     waiting.clear();
-    bus.send(Buffer.byteLength(message) > messageBytesMax ? all : message);
+    bus.send(Buffer.byteLength(message) > messageBytesMax ? `${self}\n${all}` : message);
   }
 
   return {
