@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { tracked, type TrackedEnvelope } from '@trpc/server';
 import type { Db } from '../../db/open.ts';
 import type { Clock } from '../kernel/context.ts';
+import { toFaultError } from '../kernel/faults.ts';
 import { keyOf, type Follow, type StreamEvent, type StreamKind } from '../kernel/streams.ts';
 import type { FactsReader } from './facts-reader.ts';
 import type { Follower } from './follower.ts';
@@ -12,6 +14,8 @@ export type SubscriptionServices = { db: Db; clock: Clock; recent: Recent; reade
 /** How many facts are read for one who is behind: at first, and at most. */
 const firstPage = 10;
 const pageMax = 100;
+/** How long a database that is away is left alone. */
+const retryMs = 1_000;
 /** A page is meant to be about this long, whatever its events are like. */
 const pageLength = 256 * 1024;
 
@@ -42,8 +46,21 @@ export async function* subscription<Event extends StreamEvent>(
   const say = (type: 'stream.reset' | 'stream.opened', id: number) =>
     toSend(kind.event.parse({ id, type, at: clock.now() }));
 
+  /** Whoever listens already waits until the database is back: nothing was lost, so there is nothing to tell them. */
+  async function outlast<Answer>(look: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      try {
+        return await look();
+      } catch (error) {
+        if (toFaultError(error).fault.status !== 503) throw error;
+        await delay(retryMs, undefined, { signal });
+        follower.throwIfEnded();
+      }
+    }
+  }
+
   async function readOn(cursor: number): Promise<Shown<Event> | undefined> {
-    const shown = await reader.readOn(kind, { companyId, stream, cursor }, page);
+    const shown = await outlast(() => reader.readOn(kind, { companyId, stream, cursor }, page));
     const length = shown.reduce((sum, one) => sum + one.length, 0);
     page = Math.max(1, Math.min(pageMax, Math.floor((pageLength * shown.length) / Math.max(1, length))));
     return shown[0];
@@ -72,7 +89,7 @@ export async function* subscription<Event extends StreamEvent>(
     } else {
       isElsewhere = false;
       // Never behind what was read here: there would be news again, and again none in the table.
-      cursor = end = Math.max(await findEnd(db, companyId, stream), newest());
+      cursor = end = Math.max(await outlast(() => findEnd(db, companyId, stream)), newest());
       yield say('stream.reset', cursor);
     }
   }
