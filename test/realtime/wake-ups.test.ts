@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import type { Bus } from '../../db/bus.ts';
+import { createWakeUps } from '../../server/delivery/wake-ups.ts';
+
+/** A bus with two who listen to it and to themselves. */
+function startTwo() {
+  const listeners: ((message: string | undefined) => void)[] = [];
+  let messages = 0;
+  const bus = {
+    listen: (hear: (typeof listeners)[number]) => void listeners.push(hear),
+    send(message: string) {
+      messages += 1;
+      for (const hear of listeners) hear(message);
+    },
+  } as unknown as Bus;
+  const one = () => {
+    let wakes = 0;
+    const wakeUps = createWakeUps(bus, () => (wakes += 1));
+    wakeUps.listen();
+    return { wakeUps, wakes: () => wakes };
+  };
+  return {
+    here: one(),
+    there: one(),
+    messages: () => messages,
+    breakOff: () => listeners.forEach((hear) => hear(undefined)),
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what a process has written wakes it once, and the others by one message for all of it', async () => {
+  const { here, there, messages } = startTwo();
+  here.wakeUps.send(['1 task 1', '1 task 2']);
+  here.wakeUps.send(['1 task 2', '2 task 3']);
+  expect(here.wakeUps.take()).toEqual(['1 task 1', '1 task 2', '2 task 3']);
+  const wakes = here.wakes();
+  await turn();
+  expect([messages(), here.wakes() - wakes, here.wakeUps.take()]).toEqual([1, 0, []]);
+  expect([there.wakes(), there.wakeUps.take()]).toEqual([1, ['1 task 1', '1 task 2', '2 task 3']]);
+});
+
+test('who may have missed something, or is told more than a message holds, looks at everything', async () => {
+  const { here, there, breakOff } = startTwo();
+  breakOff();
+  expect([here.wakeUps.take(), there.wakeUps.take(), there.wakeUps.take()]).toEqual(['all', 'all', []]);
+  here.wakeUps.send(Array.from({ length: 1_000 }, (_, nth) => `1 task ${nth}`));
+  await turn();
+  expect(there.wakeUps.take()).toBe('all');
+});
