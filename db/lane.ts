@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { keepConnected } from './kept-connection.ts';
+import { NamedQuery, type NamedStatement } from './named-query.ts';
 
 /*
  * Vocabulary. A lane is a connection on which reads are pipelined: sent without waiting for the answers before them, all
@@ -8,7 +9,7 @@ import { keepConnected } from './kept-connection.ts';
  */
 
 /** A statement that changes nothing, so it may be run a second time. */
-export type Read = { name: string; text: string; values: readonly unknown[] };
+export type Read = NamedStatement;
 
 export type Lane = {
   /** How many reads are in flight; undefined where the lane takes none at present. */
@@ -45,15 +46,13 @@ type Flight = {
 
 export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
   const kept = keepConnected({ ...connection, pipeline: true });
-  // In the order of the answers.
-  const inFlight = new Set<Flight>();
+  // In the order of the answers, which is that of the reads.
+  const inFlight = createQueue<Flight>();
   let unsent: Flight[] = [];
   let isBusy = false;
   let isStuck = false;
   let answeredAt = 0;
   let timer: NodeJS.Timeout | undefined;
-
-  const oldest = (): Flight | undefined => inFlight.values().next().value;
 
   /** Keeps what is written until this turn of the event loop has seen all sockets, and sends it as one. */
   function sendLater(flight: Flight, { stream }: pg.Connection): void {
@@ -64,7 +63,7 @@ export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
       stream.uncork();
       const now = performance.now();
       // Whatever was answered meanwhile has been read by now.
-      isBusy = now - (oldest()?.sentAt ?? now) > busyAfterMs;
+      isBusy = now - (inFlight.first()?.sentAt ?? now) > busyAfterMs;
       for (const one of unsent) one.sentAt = now;
       unsent = [];
     });
@@ -74,28 +73,28 @@ export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
 
   function judge(): void {
     timer = undefined;
-    const first = oldest();
+    const first = inFlight.first();
     if (!first) return;
     const silentMs = performance.now() - Math.max(first.sentAt, answeredAt);
     if (silentMs >= deadAfterMs) kept.drop();
     else if (silentMs >= stuckAfterMs && !isStuck) {
       isStuck = true;
       onHoldUp(first.read);
-      for (const flight of inFlight) flight.leave(new Error('the lane is stuck'));
+      for (const flight of inFlight.all()) flight.leave(new Error('the lane is stuck'));
     }
     timer = setTimeout(() => setImmediate(judge), stuckAfterMs);
   }
 
   function land(flight: Flight): void {
-    inFlight.delete(flight);
+    inFlight.remove(flight);
     answeredAt = performance.now();
-    isBusy = answeredAt - (oldest()?.sentAt ?? answeredAt) > busyAfterMs;
-    if (inFlight.size === 0) isStuck = false;
+    isBusy = answeredAt - (inFlight.first()?.sentAt ?? answeredAt) > busyAfterMs;
+    if (inFlight.size() === 0) isStuck = false;
   }
 
   return {
     load: () =>
-      isStuck || isBusy || inFlight.size >= inFlightMax || kept.current() === undefined ? undefined : inFlight.size,
+      isStuck || isBusy || inFlight.size() >= inFlightMax || kept.current() === undefined ? undefined : inFlight.size(),
 
     run: (read) =>
       new Promise((resolve, reject) => {
@@ -105,9 +104,9 @@ export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
           return;
         }
         const flight: Flight = { read, sentAt: Infinity, leave: reject };
-        inFlight.add(flight);
+        inFlight.push(flight);
         sendLater(flight, client.connection);
-        client.query({ ...read, values: [...read.values] }, (error: Error | null, result: pg.QueryResult) => {
+        const onAnswer = (error: Error | null, result: pg.QueryResult) => {
           land(flight);
           if (error) {
             if ((error as { code?: unknown }).code === statementTimeout) onHoldUp(read);
@@ -116,12 +115,40 @@ export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
           }
           if (result.rows.length > rowsMax) onHoldUp(read);
           resolve(result);
-        });
+        };
+        client.query(new NamedQuery(read, onAnswer));
       }),
 
     async close() {
       clearTimeout(timer);
       await kept.close();
+    },
+  };
+}
+
+/** First in, first out as a rule. A Set would do, but what it has let go of lives on for as long as its old tables. */
+function createQueue<Item>() {
+  let items: (Item | undefined)[] = [];
+  let head = 0;
+  return {
+    push: (item: Item) => void items.push(item),
+    first: () => items[head],
+    size: () => items.length - head,
+    all: () => items.slice(head) as Item[],
+    remove(item: Item) {
+      // One that could not be sent leaves before those in front of it.
+      if (items[head] !== item) {
+        items = items.filter((other, index) => index >= head && other !== item);
+        head = 0;
+        return;
+      }
+      items[head] = undefined;
+      head += 1;
+      if (head === items.length) items.length = head = 0;
+      else if (head >= 1_024) {
+        items = items.slice(head);
+        head = 0;
+      }
     },
   };
 }

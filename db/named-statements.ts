@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type pg from 'pg';
+import { NamedQuery } from './named-query.ts';
 
 /** Beyond this many different statements the rest go unnamed, so that no connection hoards plans. */
 const namesMax = 1_000;
@@ -35,9 +36,12 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
       release: (discard?: boolean) => client.release(discard),
       query: (text: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<unknown>> => {
         const name = nameOf(text, values);
-        const query = { text, values: [...values], ...(name === undefined ? {} : { name }) };
         sendTogether(client);
-        return client.query(query) as unknown as Promise<PostgresQueryResult<unknown>>;
+        const result =
+          name === undefined
+            ? client.query({ text, values: [...values] })
+            : NamedQuery.run(client, { name, text, values });
+        return result as unknown as Promise<PostgresQueryResult<unknown>>;
       },
     });
     wrapped.set(client, wrapper);

@@ -1,19 +1,13 @@
-import {
-  Kysely,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type QueryResult,
-} from 'kysely';
+import { CompiledQuery, Kysely, type DatabaseConnection, type Dialect, type Driver, type QueryResult } from 'kysely';
 import type pg from 'pg';
+import { shortWays } from './compiled.ts';
 import { openLane, type Lane } from './lane.ts';
 import type { NameStatement } from './named-statements.ts';
 import type { Schema } from './schema.ts';
 import type { Db } from './transaction.ts';
 
-/** How long a statement that held up a lane is kept away from them. */
-const keptAwayMs = 60_000;
+/** How long a statement that held up a lane is kept away from them: anything may be slow once, so longer each time. */
+const keptAwayMs = { first: 5_000, times: 4, longest: 60_000 };
 /** What a lane's connection may be kept from answering by one statement. */
 const statementTimeoutMs = 100;
 const readOnlyTransaction = '25006';
@@ -38,7 +32,16 @@ export function openReads(
   dialect: Dialect,
   { connection, lanes: count, nameOf, onWrite }: ReadsOptions,
 ): Reads {
-  const keptAway = new Map<string, number>();
+  const keptAway = new Map<string, { untilMs: number; forMs: number }>();
+  const keepAway = (name: string): void => {
+    const now = performance.now();
+    const last = keptAway.get(name);
+    // Several lanes may be held up by the same runs of it.
+    if (last && last.untilMs > now) return;
+    const isRecent = last !== undefined && now - last.untilMs < keptAwayMs.longest;
+    const forMs = isRecent ? Math.min(last.forMs * keptAwayMs.times, keptAwayMs.longest) : keptAwayMs.first;
+    keptAway.set(name, { untilMs: now + forMs, forMs });
+  };
   const config: pg.ClientConfig = {
     ...connection,
     statement_timeout: statementTimeoutMs,
@@ -47,7 +50,7 @@ export function openReads(
   const open = (): Lane =>
     openLane({
       connection: config,
-      onHoldUp: ({ name }) => void keptAway.set(name, performance.now() + keptAwayMs),
+      onHoldUp: ({ name }) => keepAway(name),
     });
   let lanes: Lane[] | undefined;
 
@@ -64,26 +67,34 @@ export function openReads(
     return free;
   }
 
-  async function execute<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const name = nameOf(query.sql, query.parameters);
-    if (name !== undefined && (keptAway.get(name) ?? 0) <= performance.now()) {
-      try {
-        const answer = await freeLane()?.run({ name, text: query.sql, values: query.parameters });
-        if (answer) return { rows: answer.rows as Row[] };
-      } catch (error) {
-        if ((error as { code?: unknown }).code === readOnlyTransaction) onWrite(query.sql);
-      }
+  /** Undefined where no lane answered. */
+  async function runOnLane(text: string, values: readonly unknown[]): Promise<unknown[] | undefined> {
+    const name = nameOf(text, values);
+    if (name === undefined || (keptAway.get(name)?.untilMs ?? 0) > performance.now()) return undefined;
+    try {
+      return (await freeLane()?.run({ name, text, values }))?.rows;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === readOnlyTransaction) onWrite(text);
+      return undefined;
     }
-    return db.getExecutor().provideConnection((pooled) => pooled.executeQuery<Row>(query));
   }
 
   const lanesAsOne: DatabaseConnection = {
-    executeQuery: execute,
+    async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+      const rows = await runOnLane(query.sql, query.parameters);
+      if (rows) return { rows: rows as Row[] };
+      return db.getExecutor().provideConnection((pooled) => pooled.executeQuery<Row>(query));
+    },
     streamQuery: () => refuse('streams'),
   };
   const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(lanesAsOne) });
+  const reads = new Kysely<Schema>({ config: { dialect }, dialect, driver: withoutTransactions, executor });
+  shortWays.set(reads, async (text, values) => {
+    const rows = await runOnLane(text, values);
+    return rows ?? (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows;
+  });
   return {
-    db: new Kysely<Schema>({ config: { dialect }, dialect, driver: withoutTransactions, executor }),
+    db: reads,
     close: async () => void (await Promise.all((lanes ?? []).map((lane) => lane.close()))),
   };
 }
