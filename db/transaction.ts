@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AbortedTransactionError,
   Transaction,
@@ -16,6 +17,11 @@ export type Db = Kysely<Schema>;
 export type LazyTransaction = {
   readonly db: Transaction<Schema>;
   commit(): Promise<void>;
+  /**
+   * Runs its last statements with COMMIT right behind them, so that what they lock is held no longer than they take:
+   * `send` asks for all of them before it first waits. Where one fails, nothing is kept.
+   */
+  commitBehind<Answer>(send: () => Promise<Answer>): Promise<Answer>;
   rollback(): Promise<void>;
 };
 
@@ -63,21 +69,37 @@ export function beginLazily(
     await work(current).finally(current.release);
   }
 
-  return {
-    db: handleOn(open),
-    commit: () =>
-      end(async ({ connection, begun }) => {
-        try {
-          await begun;
-          await driver.commitTransaction(connection);
-        } catch (error) {
-          // Whatever the connection is in the middle of, nobody else may find it so.
-          if (!(error instanceof AbortedTransactionError)) await driver.rollbackTransaction(connection).catch(() => {});
-          throw error;
-        }
-      }),
-    rollback: () => end(({ connection }) => driver.rollbackTransaction(connection)),
-  };
+  const commit = () =>
+    end(async ({ connection, begun }) => {
+      try {
+        await begun;
+        await driver.commitTransaction(connection);
+      } catch (error) {
+        // Whatever the connection is in the middle of, nobody else may find it so.
+        if (!(error instanceof AbortedTransactionError)) await driver.rollbackTransaction(connection).catch(() => {});
+        throw error;
+      }
+    });
+
+  const rollback = () => end(({ connection }) => driver.rollbackTransaction(connection));
+
+  async function commitBehind<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+    await open();
+    const { begun } = await hold();
+    await begun;
+    let hasFailed = false;
+    const answers = send();
+    answers.catch(() => (hasFailed = true));
+    // By then all of them are on their way, or will never be.
+    await nextTurn();
+    if (hasFailed) await rollback();
+    const [answer, committed] = await Promise.allSettled([answers, commit()]);
+    if (answer.status === 'rejected') throw answer.reason;
+    if (committed.status === 'rejected') throw committed.reason;
+    return answer.value;
+  }
+
+  return { db: handleOn(open), commit, commitBehind, rollback };
 }
 
 async function holdConnection(db: Db, driver: Driver, hasEnded: () => boolean): Promise<Held> {

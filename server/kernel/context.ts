@@ -100,6 +100,11 @@ export type Member = Omit<SignedIn, 'membership'> & Membership;
  */
 export type MutationScope = {
   db: Db;
+  /**
+   * Runs the last statements of the mutation with COMMIT right behind them. `send` asks for all of them before it first
+   * waits, and the body refuses nothing after it: by then it is done.
+   */
+  finish<Answer>(send: () => Promise<Answer>): Promise<Answer>;
   /** Runs when the transaction has committed, and not at all when it has not. */
   afterCommit(task: () => void): void;
 };

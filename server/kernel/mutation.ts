@@ -41,7 +41,12 @@ async function runInTransaction<Result extends { ok: boolean }>(
     const transaction = database.begin(call?.claim);
     const tasks: (() => void)[] = [];
     try {
-      const result = await body({ db: transaction.db, afterCommit: (task) => void tasks.push(task) });
+      const result = await body({
+        db: transaction.db,
+        // An answer that is to be kept under an Idempotency-Key is kept before the commit.
+        finish: (send) => (call ? send() : transaction.commitBehind(send)),
+        afterCommit: (task) => void tasks.push(task),
+      });
       if (!result.ok) throw (result as unknown as { error: unknown }).error;
       await call?.keep(transaction.db, (result as unknown as { data: unknown }).data);
       await transaction.commit();

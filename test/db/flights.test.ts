@@ -54,6 +54,21 @@ describe.runIf(template.kind === 'server')('a transaction', () => {
     await commit();
     expect(flights.map(wordsIn)).toEqual([['begin', 'word 1'], ['into spoken', 'word 2', 'word 3'], ['commit']]);
   });
+
+  test('sends its commit right behind its last statements', async () => {
+    const { database, flights } = await openTapped();
+    await sql`create temporary table spoken (word text)`.execute(database.db);
+    flights.length = 0;
+    const { db, commitBehind } = database.begin();
+    await say(db, 'word 1');
+    const answers = await commitBehind(() =>
+      Promise.all([sql`insert into spoken values (${'word 2'})`.execute(db), say(db, 'word 3')]),
+    );
+    expect(answers[1].rows).toEqual([{ word: 'word 3' }]);
+    // In one write or in two that nothing is waited for between.
+    expect(flights.flatMap(wordsIn)).toEqual(['begin', 'word 1', 'into spoken', 'word 2', 'word 3', 'commit']);
+    expect(flights.length).toBeLessThanOrEqual(3);
+  });
 });
 
 describe('the statements of a transaction', () => {

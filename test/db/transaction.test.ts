@@ -132,3 +132,44 @@ test('a branch of work that goes on after another one has failed does nothing mo
   await expect(going).rejects.toThrow('division by zero');
   expect([await isKept('branch@example.com'), await isKept('branch-later@example.com')]).toEqual([false, false]);
 });
+
+test('what is sent with the commit behind it is kept whole or not at all', async () => {
+  const kept = database.begin();
+  const sent = kept.commitBehind(() => Promise.all([insert(kept.db, 'a@behind.com'), insert(kept.db, 'b@behind.com')]));
+  await expect(sent).resolves.toHaveLength(2);
+  await kept.commit();
+  expect([await isKept('a@behind.com'), await isKept('b@behind.com')]).toEqual([true, true]);
+
+  const refused = database.begin();
+  await insert(refused.db, 'c@behind.com');
+  await expect(
+    refused.commitBehind(() => Promise.all([insert(refused.db, 'd@behind.com'), insert(refused.db, 'a@behind.com')])),
+  ).rejects.toThrow('accounts_email_key');
+  await refused.rollback();
+  expect([await isKept('c@behind.com'), await isKept('d@behind.com')]).toEqual([false, false]);
+});
+
+test('nothing is kept where the last statements could not all be sent', async () => {
+  const { db, commitBehind, rollback } = database.begin();
+  const sent = commitBehind(async () => {
+    void insert(db, 'half@behind.com').catch(() => {});
+    throw new Error('no payload');
+  });
+  await expect(sent).rejects.toThrow('no payload');
+  await rollback();
+  expect(await isKept('half@behind.com')).toBe(false);
+});
+
+// The embedded database answers before the turn is over.
+test.runIf(database.kind === 'server')(
+  'a statement that comes behind the commit is refused, and its caller told',
+  async () => {
+    const { db, commitBehind } = database.begin();
+    const sent = commitBehind(async () => {
+      await insert(db, 'first@behind.com');
+      await insert(db, 'second@behind.com');
+    });
+    await expect(sent).rejects.toThrow('the transaction has ended');
+    expect(await isKept('second@behind.com')).toBe(false);
+  },
+);
