@@ -15,23 +15,33 @@ const readingMs = 3_000;
  */
 export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean } {
   let isClosing = false;
-  const open = new Set<FastifyRequest>();
+  // A number and a mark: a collection that all requests pass through keeps those of the past from being collected early.
+  const open = { count: 0 };
+  app.decorateRequest('isOpen', false);
+  const close = (request: FastifyRequest): void => {
+    if (!request.isOpen) return;
+    request.isOpen = false;
+    open.count -= 1;
+  };
 
   app.addHook('onRequest', (request, _reply, done) => {
     if (isClosing && !request.routeOptions.config.servesWhileClosing)
       return done(SERVICE_UNAVAILABLE({ detail: 'The service is shutting down: try again shortly.' }));
     // A WebSocket is never answered: its door closes it.
-    if (!isClosing && !wantsWebSocket(request.raw)) open.add(request);
+    if (!isClosing && !wantsWebSocket(request.raw)) {
+      request.isOpen = true;
+      open.count += 1;
+    }
     return done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     // A stream lasts as long as its reader likes: whoever opened it ends it.
-    open.delete(request);
+    close(request);
     if (isClosing) void reply.header('Connection', 'close');
     done(null, payload);
   });
   app.addHook('onResponse', (request, _reply, done) => {
-    open.delete(request);
+    close(request);
     // Refused before its door saw it: its connection is nobody's, and neither the server nor the shutdown would close it.
     if (wantsWebSocket(request.raw)) request.raw.socket.destroySoon();
     done();
@@ -39,9 +49,16 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
   app.addHook('preClose', async () => {
     isClosing = true;
     const deadline = performance.now() + patienceMs;
-    while (open.size > 0 && performance.now() < deadline) await delay(10);
+    while (open.count > 0 && performance.now() < deadline) await delay(10);
     // A caller who does not read, or keeps a stream open, does not hold up the shutdown for ever.
     setTimeout(() => app.server.closeAllConnections(), readingMs).unref();
   });
   return { isClosing: () => isClosing };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether its answer is still waited for before a shutdown. */
+    isOpen: boolean;
+  }
 }

@@ -29,18 +29,21 @@ const policyOf = (directives: Record<string, string>): string =>
 /** Answers of operations are data: a browser that is made to open one as a page may load and run nothing. */
 const dataPolicy = { 'default-src': "'none'", 'frame-ancestors': "'none'", 'base-uri': "'none'" };
 
-/** On every answer, as they are: what OWASP asks of an interface, and what keeps pages of other origins away. */
+/**
+ * On every answer, as they are: what OWASP asks of an interface, and what keeps pages of other origins away. In small
+ * letters, as the server keeps names.
+ */
 const fixed = {
-  'Content-Security-Policy': policyOf(dataPolicy),
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
+  'content-security-policy': policyOf(dataPolicy),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
   // What else is served below this name is not ours to decide, so subdomains are left out.
-  'Strict-Transport-Security': 'max-age=31536000',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
   // Answers are about somebody; what may be kept says so itself.
-  'Cache-Control': 'no-store',
+  'cache-control': 'no-store',
 };
 
 /** The reference loads from here only; its styles are set by its script. */
@@ -77,7 +80,7 @@ export async function registerSecurity(
   app.addHook('onRequest', (request, reply, done) => {
     const { policy } = request.routeOptions.config;
     reply.headers(fixed);
-    if (policy !== undefined) reply.header('Content-Security-Policy', policy);
+    if (policy !== undefined) reply.header('content-security-policy', policy);
     done();
   });
   if (corsOrigins.length === 0) return;

@@ -19,8 +19,12 @@ export async function authenticate({ services, request }: Context): Promise<Sign
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
   if (request.bearer.startsWith(apiKeyPrefix)) return loadApiKey(services, request.bearer, now);
-  const access = await tokens.verifyAccess(request.bearer);
-  const refresh = await refreshOfSameSession(services, request.refreshToken, access, now);
+  // What is known already is there at once: then nothing is waited for.
+  const verifying = tokens.verifyAccess(request.bearer);
+  const access = verifying instanceof Promise ? await verifying : verifying;
+  const refreshing = request.refreshToken === undefined ? undefined : tokens.verifyRefresh(request.refreshToken);
+  const refresh = refreshing instanceof Promise ? await refreshing : refreshing;
+  checkSameSession(services, refresh, access, now);
 
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
@@ -29,21 +33,19 @@ export async function authenticate({ services, request }: Context): Promise<Sign
   return caller;
 }
 
-async function refreshOfSameSession(
-  { tokens, settings }: Services,
-  token: string | undefined,
+function checkSameSession(
+  { settings }: Services,
+  refresh: RefreshClaims | undefined,
   access: TokenClaims,
   now: Date,
-): Promise<RefreshClaims | undefined> {
-  if (token === undefined) {
+): void {
+  if (!refresh) {
     if (settings.requireTokenPair) throw TOKEN_PAIR_REQUIRED();
-    return undefined;
+    return;
   }
-  const refresh = await tokens.verifyRefresh(token);
   if (refresh.sessionId !== access.sessionId || refresh.accountId !== access.accountId) throw TOKEN_PAIR_REQUIRED();
   // Another tab may have rotated it meanwhile, so its generation does not matter here.
   if (refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
-  return refresh;
 }
 
 async function loadSession({ credentials }: Services, claims: TokenClaims, now: Date): Promise<SignedIn> {

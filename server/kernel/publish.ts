@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { compiled } from '../../db/compiled.ts';
 import type { Db } from '../../db/open.ts';
 import { keyOf } from './streams.ts';
 
@@ -25,17 +26,24 @@ export function streamsPublishedIn(db: Db): string[] {
  */
 export async function publish(db: Db, fact: Fact): Promise<number> {
   const { companyId, stream, type, payload, at } = fact;
-  const { rows } = await sql<{ sequence: number }>`
+  const [row] = await writeFact(db, { companyId, stream, type, payload: JSON.stringify(payload), at });
+  const published = publishedIn.get(db) ?? new Set();
+  publishedIn.set(db, published.add(keyOf(companyId, stream)));
+  return row!.sequence;
+}
+
+type FactValues = Omit<Fact, 'payload'> & { payload: string };
+
+const writeFact = compiled<FactValues, { sequence: number }>((db, blank) =>
+  sql<{ sequence: number }>`
     with taken as (
       insert into event_streams as s (company_id, stream, last_sequence)
-      values (${companyId}, ${stream}, 1)
+      values (${blank('companyId')}, ${blank('stream')}, 1)
       on conflict (company_id, stream) do update set last_sequence = s.last_sequence + 1
       returning last_sequence
     )
     insert into events (company_id, stream, sequence, type, payload, at)
-    select ${companyId}, ${stream}, last_sequence, ${type}, ${JSON.stringify(payload)}::jsonb, ${at} from taken
-    returning sequence`.execute(db);
-  const published = publishedIn.get(db) ?? new Set();
-  publishedIn.set(db, published.add(keyOf(companyId, stream)));
-  return rows[0]!.sequence;
-}
+    select ${blank('companyId')}, ${blank('stream')}, last_sequence, ${blank('type')}, ${blank('payload')}::jsonb, ${blank('at')}
+    from taken
+    returning sequence`.compile(db),
+);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Services } from './context.ts';
+import { compiled } from '../../db/compiled.ts';
 import type { Db } from '../../db/open.ts';
 
 /**
@@ -62,16 +63,36 @@ export async function deliver<Payload>(
   delivery: { dedupeKey: string; payload: Payload; now: Date; dueAt?: Date },
 ): Promise<void> {
   const { dedupeKey, payload, now, dueAt = now } = delivery;
-  await db
+  await writeDelivery(db, {
+    reaction: name,
+    lane,
+    dedupe_key: `${name} ${dedupeKey}`,
+    payload: JSON.stringify(schema.parse(payload)),
+    due_at: dueAt,
+    created_at: now,
+  });
+}
+
+type DeliveryValues = {
+  reaction: string;
+  lane: Lane;
+  dedupe_key: string;
+  payload: string;
+  due_at: Date;
+  created_at: Date;
+};
+
+const writeDelivery = compiled<DeliveryValues, object>((db, blank) =>
+  db
     .insertInto('deliveries')
     .values({
-      reaction: name,
-      lane,
-      dedupe_key: `${name} ${dedupeKey}`,
-      payload: JSON.stringify(schema.parse(payload)),
-      due_at: dueAt,
-      created_at: now,
+      reaction: blank('reaction'),
+      lane: blank('lane'),
+      dedupe_key: blank('dedupe_key'),
+      payload: blank('payload'),
+      due_at: blank('due_at'),
+      created_at: blank('created_at'),
     })
     .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
-    .execute();
-}
+    .compile(),
+);

@@ -144,30 +144,37 @@ function isEqual(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
+type Genuine = { token: string; claims: RefreshClaims };
+
 /**
- * A signature costs more to check than all else of a small read, so what was genuine once is remembered by its text.
- * What has not been asked for since the younger half was full is forgotten.
+ * A signature costs more to check than all else of a small read, so what was genuine once is remembered: found by the
+ * end of its signature, which is shorter to look up, and held against the whole of it. What has not been asked for since
+ * the younger half was full is forgotten.
  */
 function createClaimsCache(entriesMax = 10_000) {
-  let younger = new Map<string, RefreshClaims>();
-  let older = new Map<string, RefreshClaims>();
+  let younger = new Map<string, Genuine>();
+  let older = new Map<string, Genuine>();
 
-  function set(token: string, claims: RefreshClaims): void {
+  function keep(end: string, genuine: Genuine): void {
     if (younger.size >= entriesMax) {
       older = younger;
       younger = new Map();
     }
-    younger.set(token, claims);
+    younger.set(end, genuine);
   }
 
   return {
-    set,
+    set: (token: string, claims: RefreshClaims) => keep(endOf(token), { token, claims }),
     get(token: string): RefreshClaims | undefined {
-      const known = younger.get(token);
-      if (known) return known;
-      const forgotten = older.get(token);
-      if (forgotten) set(token, forgotten);
-      return forgotten;
+      const end = endOf(token);
+      let found = younger.get(end);
+      if (!found) {
+        found = older.get(end);
+        if (found) keep(end, found);
+      }
+      return found?.token === token ? found.claims : undefined;
     },
   };
 }
+
+const endOf = (token: string): string => token.slice(-32);
