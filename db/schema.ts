@@ -71,6 +71,13 @@ export type Schema = {
     created_at: Date;
     updated_at: Date;
   };
+  company_counts: {
+    company_id: number;
+    kind: string;
+    status: string;
+    shard: number;
+    count: number;
+  };
   company_days: {
     company_id: number;
     day: string;
@@ -160,6 +167,19 @@ export type Schema = {
     category: string;
     in_app: boolean;
     email: boolean;
+  };
+  notification_tallies: {
+    company_id: number;
+    employee_id: number;
+    app_type: string;
+    category: string;
+    priority: string;
+    is_mention: boolean;
+    is_read: boolean;
+    is_starred: boolean;
+    is_later: boolean;
+    is_archived: boolean;
+    count: number;
   };
   notifications: {
     company_id: number;
@@ -366,6 +386,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'comment_views',
   'comments',
   'companies',
+  'company_counts',
   'company_days',
   'employees',
   'event_streams',
@@ -373,6 +394,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'notification_counts',
   'notification_preferences',
   'notification_setups',
+  'notification_tallies',
   'notifications',
   'payments',
   'pictures',

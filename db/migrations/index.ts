@@ -7,6 +7,8 @@ import * as delivery from './0005-delivery.ts';
 import * as days from './0006-days.ts';
 import * as figures from './0007-figures.ts';
 import * as deliveryLanes from './0008-delivery-lanes.ts';
+import * as companyCounts from './0009-company-counts.ts';
+import * as notificationTallies from './0010-notification-tallies.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -18,4 +20,6 @@ export const migrations: Record<string, Migration> = {
   '0006-days': days,
   '0007-figures': figures,
   '0008-delivery-lanes': deliveryLanes,
+  '0009-company-counts': companyCounts,
+  '0010-notification-tallies': notificationTallies,
 };

@@ -4,7 +4,7 @@ import { verifyTotals } from '../features/task-logs/recompute.ts';
 import { print, runOnDatabase } from '../operator-command.ts';
 
 /*
- * For operators: counts every total of every company anew from its logs, tasks, comments and notifications, says what was
+ * For operators: counts every total of every company anew from its logs, projects, tasks, comments and notifications, says what was
  * held against what, and names each total that differs. Changes nothing. A PostgreSQL server may be in use meanwhile; the embedded database
  * belongs to one process, so the service must be stopped. Exits with 0 where all agree, else with 1.
  */

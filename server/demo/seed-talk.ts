@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts';
-import { deepLinkOf, insertComment, insertViews } from '../features/comments/queries.ts';
+import { deepLinkOf, insertComment, insertViews, takeCommentId } from '../features/comments/queries.ts';
 import { recipientsOf } from '../features/comments/recipients.ts';
 import { excerptOf, plainTextOf } from '../features/comments/rich-text.ts';
 import { notify } from '../features/notifications/notify.ts';
@@ -27,8 +27,10 @@ async function seedComment(
   const { companyId, employeeIds } = staff;
   const { replyTo, mentions = [], likedBy = [], seenBy = [] } = comment;
   const at = new Date(scene.now.getTime() - comment.hoursAgo * hourMs);
-  const commentId = await insertComment(db, {
+  const commentId = await takeCommentId(db);
+  await insertComment(db, {
     companyId,
+    commentId,
     taskId: scene.taskIds[comment.task],
     senderId: employeeIds[comment.by],
     clientSender: null,

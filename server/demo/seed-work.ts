@@ -1,4 +1,5 @@
 import type { Db } from '../../db/open.ts';
+import { recountCompany } from '../features/company/counts.ts';
 import { insertTaskLogs, type NewTaskLog } from '../features/task-logs/queries.ts';
 import { keepTotals } from '../features/task-logs/totals.ts';
 import { recountTasks } from '../features/tasks/task-counts.ts';
@@ -34,6 +35,7 @@ export async function seedWork(db: Db, staff: Staff, now: Date): Promise<Record<
     taskIds[key] = await seedTask(db, staff, { key, projectIds, since, now });
 
   await recountTasks(db, staff.companyId);
+  await recountCompany(db, staff.companyId);
 
   const logs = await insertTaskLogs(db, {
     companyId: staff.companyId,

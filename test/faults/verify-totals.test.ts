@@ -37,15 +37,26 @@ test('verify-totals says what it checked, exits with 1 where a total is wrong, a
     .where('employee_id', '=', 1)
     .execute();
   await db.updateTable('task_counts').set({ todo: 40 }).where('company_id', '=', 1).execute();
+  await db
+    .updateTable('company_counts')
+    .set({ count: 43 })
+    .where('company_id', '=', 1)
+    .where('kind', '=', 'project')
+    .execute();
   await db.updateTable('comment_counts').set({ posted: 41 }).where('company_id', '=', 1).execute();
   await db.updateTable('notification_counts').set({ unread: 42 }).where('company_id', '=', 1).execute();
+  await db.updateTable('notification_tallies').set({ count: 44 }).where('company_id', '=', 1).execute();
   await database.close();
   const wrong = await verify();
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toMatch(/^ {2}logged seconds of employee 1: 7 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}todo tasks of employee \d in project \d: 40 is kept, \d+ is right$/m);
+  expect(wrong.stdout).toMatch(/^ {2}active projects of the company: 43 is kept, 3 is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}comments of employee \d: 41 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}unread notifications of employee \d: 42 is kept, \d+ is right$/m);
+  expect(wrong.stdout).toMatch(
+    /^ {2}notifications of employee \d that are task message \w+ [tf] f f f f: 44 is kept, \d+ is right$/m,
+  );
   const named = wrong.stdout.match(/ is kept, /g)!.length;
   expect(wrong.stdout).toContain(`1 companies were checked, ${named} differences were found.`);
 }, 120_000);

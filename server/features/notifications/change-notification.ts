@@ -4,6 +4,7 @@ import type { Context, Member } from '../../kernel/context.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
 import { changeCounts, lockCounts, ownNotifications, toNotification, withRecord } from './queries.ts';
 import type { Notification } from './schemas.ts';
+import { keepTallies, talliedColumns } from './tallies.ts';
 
 type Flags = Partial<{ is_read: boolean; is_starred: boolean; is_later: boolean; is_archived: boolean }>;
 
@@ -16,7 +17,9 @@ export async function changeNotification(
   const { companyId, employeeId } = caller;
   await lockCounts(db, caller);
   const one = () => ownNotifications(db, caller).where('n.notification_id', '=', notificationId);
-  const before = await one().select('n.is_read').executeTakeFirst();
+  const before = await one()
+    .select(talliedColumns.map((name) => `n.${name}` as const))
+    .executeTakeFirst();
   if (!before) throw NOT_FOUND();
   if (Object.keys(flags).length > 0) {
     await db
@@ -26,6 +29,10 @@ export async function changeNotification(
       .where('recipient_id', '=', employeeId)
       .where('notification_id', '=', notificationId)
       .execute();
+    await keepTallies(db, caller, [
+      { ...before, by: -1 },
+      { ...before, ...flags, by: 1 },
+    ]);
   }
   if (flags.is_read !== undefined && flags.is_read !== before.is_read) {
     await changeCounts(db, caller, {

@@ -1,11 +1,23 @@
+import type { RawBuilder } from 'kysely';
 import { z } from 'zod';
+import { compiledFor } from '../../../db/compiled.ts';
+import type { Db } from '../../../db/open.ts';
 import { FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id, page, pageOf } from '../../kernel/wire.ts';
 import { appTypes, categories, priorities } from './notify.ts';
-import { findCounts, ownNotifications, requireSelf, toNotification, withRecord, type Counts } from './queries.ts';
+import {
+  findCounts,
+  ownNotifications,
+  requireSelf,
+  toNotification,
+  withRecord,
+  type NotificationRow,
+  type Recipient,
+} from './queries.ts';
 import { Notification } from './schemas.ts';
+import { countTallied, namesIn, narrowedBy, type Narrowed } from './tallies.ts';
 
 const pageSize = 10;
 
@@ -39,15 +51,13 @@ export const listNotifications = member
   .input(filters.extend({ recipient_id: id, page }))
   .output(pageOf(Notification))
   .query(async ({ ctx, input }) => {
-    const { recipient_id: recipientId, page: number, ...wanted } = input;
+    const { recipient_id: recipientId, page: number, ...filtered } = input;
     const recipient = await requireSelf(ctx.db, ctx.caller, recipientId);
-    const matching = matchingOf(ownNotifications(ctx.db, recipient), wanted);
-    const rows = await withRecord(matching)
-      .orderBy('n.notification_id', 'desc')
-      .limit(pageSize)
-      .offset((number - 1) * pageSize)
-      .execute();
-    const total = keptTotal(await findCounts(ctx.db, recipient), wanted) ?? (await countOf(matching));
+    const wanted = toColumns(filtered);
+    const [rows, total] = await Promise.all([
+      readPage(ctx.db, narrowedBy(wanted), { ...recipient, ...wanted, offset: (number - 1) * pageSize }),
+      totalOf(ctx.db, recipient, wanted),
+    ]);
     return {
       results: rows.map(toNotification),
       page: number,
@@ -57,28 +67,29 @@ export const listNotifications = member
     };
   });
 
-function matchingOf(query: ReturnType<typeof ownNotifications>, wanted: Filters) {
-  const { app_type: appType, category, priorty, isArchive, later, read, starred, isMention } = wanted;
-  return query
-    .$if(appType !== undefined, (some) => some.where('n.app_type', '=', appType!))
-    .$if(category !== undefined, (some) => some.where('n.category', '=', category!))
-    .$if(priorty !== undefined, (some) => some.where('n.priority', '=', priorty!))
-    .$if(isArchive !== undefined, (some) => some.where('n.is_archived', '=', isArchive!))
-    .$if(later !== undefined, (some) => some.where('n.is_later', '=', later!))
-    .$if(read !== undefined, (some) => some.where('n.is_read', '=', read!))
-    .$if(starred !== undefined, (some) => some.where('n.is_starred', '=', starred!))
-    .$if(isMention !== undefined, (some) => some.where('n.is_mention', '=', isMention!));
-}
+const toColumns = (filtered: Filters): Narrowed => ({
+  app_type: filtered.app_type,
+  category: filtered.category,
+  priority: filtered.priorty,
+  is_archived: filtered.isArchive,
+  is_later: filtered.later,
+  is_read: filtered.read,
+  is_starred: filtered.starred,
+  is_mention: filtered.isMention,
+});
 
-/** The totals that need no counting: of everything, and by the flag that the badge shows. */
-function keptTotal({ unread, total }: Counts, wanted: Filters): number | undefined {
-  const named = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  if (named.length === 0) return total;
-  if (named.length === 1 && wanted.read !== undefined) return wanted.read ? total - unread : unread;
-  return undefined;
-}
+const readPage = compiledFor<string, Recipient & Narrowed & { offset: number }, NotificationRow>(
+  (db, blank, narrowing) => {
+    const own = ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') });
+    const matching = namesIn(narrowing).reduce(
+      (query, name) => query.where(`n.${name}`, '=', blank(name) as RawBuilder<never>),
+      own,
+    );
+    return withRecord(matching).orderBy('n.notification_id', 'desc').limit(pageSize).offset(blank('offset')).compile();
+  },
+);
 
-async function countOf(matching: ReturnType<typeof ownNotifications>): Promise<number> {
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  return count;
+/** Of everything it is one row; of whatever else is wanted the tallies are summed. */
+async function totalOf(db: Db, recipient: Recipient, wanted: Narrowed): Promise<number> {
+  return narrowedBy(wanted) === '' ? (await findCounts(db, recipient)).total : countTallied(db, recipient, wanted);
 }

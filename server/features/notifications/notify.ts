@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { publish } from '../../kernel/publish.ts';
+import { keepTallies, type Tallied } from './tallies.ts';
 
 export const appTypes = ['hr', 'task'] as const;
 export const categories = ['task', 'project', 'need_attention', 'message', 'notice'] as const;
@@ -71,7 +72,11 @@ export async function notify(
       .returning('notification_id')
       .executeTakeFirst();
     if (!made) continue;
-    const unread = await countUnread(db, companyId, one.recipientId);
+    const recipient = { companyId, employeeId: one.recipientId };
+    const [unread] = await Promise.all([
+      countUnread(db, companyId, one.recipientId),
+      keepTallies(db, recipient, [{ ...talliedOf(one), by: 1 }]),
+    ]);
     await publish(db, {
       companyId,
       stream: streamOf(one.recipientId),
@@ -83,6 +88,18 @@ export async function notify(
   }
   return told;
 }
+
+/** As it is when it comes: without any flag but that of a mention. */
+const talliedOf = ({ appType, category, priority, isMention = false }: NewNotification): Tallied => ({
+  app_type: appType,
+  category,
+  priority,
+  is_mention: isMention,
+  is_read: false,
+  is_starred: false,
+  is_later: false,
+  is_archived: false,
+});
 
 const keyOf = (employeeId: number, category: string): string => `${employeeId} ${category}`;
 

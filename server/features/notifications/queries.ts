@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { compiled, type Given } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Member } from '../../kernel/context.ts';
 import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
@@ -19,7 +20,7 @@ export async function requireSelf(db: Db, caller: Member, employeeId: number): P
 }
 
 /** The notifications of one person, for further conditions; list, total and badge are all made of it. */
-export function ownNotifications(db: Db, { companyId, employeeId }: Recipient) {
+export function ownNotifications(db: Db, { companyId, employeeId }: { [Key in keyof Recipient]: Given<number> }) {
   return db
     .selectFrom('notifications as n')
     .where('n.company_id', '=', companyId)
@@ -56,7 +57,7 @@ export function withRecord(query: OwnNotifications) {
     .select(['n.is_starred', 'n.is_later', 'n.is_archived', 'n.created_at']);
 }
 
-type NotificationRow = Awaited<ReturnType<ReturnType<typeof withRecord>['executeTakeFirstOrThrow']>>;
+export type NotificationRow = Awaited<ReturnType<ReturnType<typeof withRecord>['executeTakeFirstOrThrow']>>;
 type Record = z.input<typeof Notification>;
 
 export function toNotification(row: NotificationRow): Record {
@@ -108,14 +109,18 @@ export async function lockCounts(db: Db, { companyId, employeeId }: Recipient): 
 }
 
 export async function findCounts(db: Db, { companyId, employeeId }: Recipient): Promise<Counts> {
-  const counts = await db
-    .selectFrom('notification_counts')
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', employeeId)
-    .select(['unread', 'total'])
-    .executeTakeFirst();
+  const [counts] = await readCounts(db, { companyId, employeeId });
   return counts ?? { unread: 0, total: 0 };
 }
+
+const readCounts = compiled<Recipient, Counts>((db, blank) =>
+  db
+    .selectFrom('notification_counts')
+    .where('company_id', '=', blank('companyId'))
+    .where('employee_id', '=', blank('employeeId'))
+    .select(['unread', 'total'])
+    .compile(),
+);
 
 /** Records that some went or were read (or unread again), and tells the person's stream. Needs {@link lockCounts} before. */
 export async function changeCounts(

@@ -4,6 +4,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
 import { changeCounts, lockCounts, requireSelf } from './queries.ts';
+import { tallyAllAsRead } from './tallies.ts';
 
 export const readAllNotifications = member
   .meta(
@@ -28,6 +29,7 @@ export const readAllNotifications = member
       .returning('notification_id')
       .execute();
     if (read.length > 0) {
+      await tallyAllAsRead(ctx.db, recipient);
       const ids = read.map((one) => one.notification_id);
       const now = ctx.services.clock.now();
       await changeCounts(ctx.db, recipient, { unread: -read.length, total: 0, type: 'notification.read', ids, now });

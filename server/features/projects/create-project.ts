@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { keepProjectCounts } from '../company/counts.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
 import { projectColumns, toProject } from './queries.ts';
 import { Project, projectFields } from './schemas.ts';
@@ -36,5 +37,6 @@ export const createProject = member
       })
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
+    await keepProjectCounts(ctx.db, { companyId, after: row.status });
     return toProject(row);
   });

@@ -3,7 +3,8 @@ import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
-import { lockProject, mayManage } from './queries.ts';
+import { discountProject } from '../company/counts.ts';
+import { lockProjectToDelete, mayManage } from './queries.ts';
 
 export const deleteProject = member
   .meta(
@@ -20,7 +21,7 @@ export const deleteProject = member
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;
-    const project = await lockProject(ctx.db, companyId, input.project_id);
+    const project = await lockProjectToDelete(ctx.db, companyId, input.project_id);
     if (!project) throw NOT_FOUND();
     if (!mayManage(ctx.caller, project)) throw FORBIDDEN();
     await ctx.db
@@ -29,5 +30,6 @@ export const deleteProject = member
       .where('company_id', '=', companyId)
       .where('project_id', '=', project.project_id)
       .execute();
+    await discountProject(ctx.db, { companyId, projectId: project.project_id, status: project.status });
     return { success: true } as const;
   });

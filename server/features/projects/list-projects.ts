@@ -3,6 +3,7 @@ import { NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id, page, pageOf } from '../../kernel/wire.ts';
+import { countKept } from '../company/counts.ts';
 import { fromProjects, projectColumns, toProject } from './queries.ts';
 import { Project, projectStatus } from './schemas.ts';
 
@@ -24,14 +25,14 @@ export const listProjects = member
     const chosen = fromProjects(ctx.db, companyId).$if(input.status !== undefined, (query) =>
       query.where('status', '=', input.status!),
     );
-    const [rows, { total }] = await Promise.all([
+    const [rows, total] = await Promise.all([
       chosen
         .select(projectColumns)
         .orderBy('project_id', 'desc')
         .limit(pageSize)
         .offset((input.page - 1) * pageSize)
         .execute(),
-      chosen.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+      countKept(ctx.db, companyId, 'project', input.status),
     ]);
     return {
       results: rows.map(toProject),

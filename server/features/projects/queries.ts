@@ -50,6 +50,19 @@ export async function lockProject(db: Db, companyId: number, projectId: number):
     .executeTakeFirst();
 }
 
+/** The same for whoever is about to delete it: whoever adds, moves or deletes a task of it at this moment goes first. */
+export async function lockProjectToDelete(
+  db: Db,
+  companyId: number,
+  projectId: number,
+): Promise<ProjectRow | undefined> {
+  return fromProjects(db, companyId)
+    .where('project_id', '=', projectId)
+    .select(projectColumns)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
 /** Who may change a project and delete projects and tasks: those who answer for it, and those who lead. */
 export function mayManage(caller: Member, thing: { owner_id: number }): boolean {
   return caller.isAdmin || caller.isTeamLeader || thing.owner_id === caller.employeeId;

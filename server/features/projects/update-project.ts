@@ -3,6 +3,7 @@ import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
+import { keepProjectCounts } from '../company/counts.ts';
 import { settleAllocation } from '../task-logs/allocation.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
 import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
@@ -49,5 +50,6 @@ export const updateProject = member
       await settleAllocation(ctx.db, { companyId, projectIds: [project.project_id], now });
       ctx.afterCommit(ctx.services.wakeDeliveries);
     }
+    await keepProjectCounts(ctx.db, { companyId, before: project.status, after: row.status });
     return toProject(row);
   });

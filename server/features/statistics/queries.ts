@@ -32,14 +32,14 @@ export async function findStatistics(db: Db, companyId: number, now: Date): Prom
         select local_day(${now}::timestamptz, timezone) as day, timezone from companies where company_id = ${companyId}
       ) as company
     ), projects_counted as (
-      select count(*) as projects, count(*) filter (where status = 'active') as projects_active
-      from projects where company_id = ${companyId} and deleted_at is null
+      select coalesce(sum(count), 0) as projects, coalesce(sum(count) filter (where status = 'active'), 0) as projects_active
+      from company_counts where company_id = ${companyId} and kind = 'project'
     ), tasks_counted as (
-      select coalesce(sum(c.todo), 0) as todo, coalesce(sum(c.in_progress), 0) as in_progress,
-        coalesce(sum(c.in_review), 0) as in_review, coalesce(sum(c.done), 0) as done
-      from task_counts as c
-      join projects as p on p.company_id = c.company_id and p.project_id = c.project_id
-      where c.company_id = ${companyId} and p.deleted_at is null
+      select coalesce(sum(count) filter (where status = 'todo'), 0) as todo,
+        coalesce(sum(count) filter (where status = 'in_progress'), 0) as in_progress,
+        coalesce(sum(count) filter (where status = 'in_review'), 0) as in_review,
+        coalesce(sum(count) filter (where status = 'done'), 0) as done
+      from company_counts where company_id = ${companyId} and kind = 'task'
     ), overdue as (
       select count(*) as overdue
       from tasks as t join projects as p on p.company_id = t.company_id and p.project_id = t.project_id

@@ -1,5 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import { countedAnew } from '../company/counts.ts';
+import { talliedAnew, talliedColumns } from '../notifications/tallies.ts';
 import type { Difference } from '../task-logs/recompute.ts';
 
 /** How many rows were counted anew, and where what is kept differs. */
@@ -14,8 +16,8 @@ export type CountsVerification = {
  */
 export async function verifyCounts(db: Db, companyId: number): Promise<CountsVerification> {
   const differences: Difference[] = [];
-  for (const query of [taskCounts(companyId), commentCounts(companyId), notificationCounts(companyId)])
-    differences.push(...(await query.execute(db)).rows);
+  const kinds = [taskCounts, companyCounts, commentCounts, notificationCounts, notificationTallies];
+  for (const query of kinds.map((kind) => kind(companyId))) differences.push(...(await query.execute(db)).rows);
   const { rows } = await sql<CountsVerification['checked']>`
     select
       (select count(*) from tasks where company_id = ${companyId} and deleted_at is null) as tasks,
@@ -52,6 +54,18 @@ function taskCounts(companyId: number): RawBuilder<Difference> {
     order by project_id, owner_id`;
 }
 
+/** Projects and tasks of the whole company, those of deleted projects left out. */
+function companyCounts(companyId: number): RawBuilder<Difference> {
+  return sql`
+    select status || ' ' || kind || 's of the company' as total, coalesce(k.count, 0)::bigint as kept, coalesce(c.count, 0) as counted
+    from (
+      select kind, status, sum(count) as count from company_counts where company_id = ${companyId} group by kind, status
+    ) as k
+    full join (${countedAnew(companyId)}) as c using (kind, status)
+    where coalesce(k.count, 0) <> coalesce(c.count, 0)
+    order by kind, status`;
+}
+
 function commentCounts(companyId: number): RawBuilder<Difference> {
   return sql`
     select 'comments of employee ' || employee_id as total,
@@ -77,4 +91,16 @@ function notificationCounts(companyId: number): RawBuilder<Difference> {
     cross join lateral (values ('unread', k.unread, c.unread), ('all', k.total, c.total)) as x (name, kept, counted)
     where coalesce(x.kept, 0) <> coalesce(x.counted, 0)
     order by employee_id`;
+}
+
+/** Notifications of each person by kind and flags. */
+function notificationTallies(companyId: number): RawBuilder<Difference> {
+  const columns = sql.join(talliedColumns.map((name) => sql.ref(name)));
+  return sql`
+    select concat_ws(' ', 'notifications of employee', employee_id, 'that are', ${columns}) as total,
+      coalesce(k.count, 0) as kept, coalesce(c.count, 0) as counted
+    from (select * from notification_tallies where company_id = ${companyId}) as k
+    full join (${talliedAnew(companyId)}) as c using (employee_id, ${columns})
+    where coalesce(k.count, 0) <> coalesce(c.count, 0)
+    order by employee_id, ${columns}`;
 }

@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
 import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id, page, pageOf, text } from '../../kernel/wire.ts';
+import { countKept } from '../company/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
-import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
+import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask, type TaskStatus } from './queries.ts';
 import { Task, taskStatus } from './schemas.ts';
+import { countOwned } from './task-counts.ts';
 
 const pageSize = 20;
 
@@ -48,12 +51,24 @@ export const listTasks = member
       .orderBy('t.task_id', 'desc')
       .limit(pageSize)
       .offset((input.page - 1) * pageSize);
-    const [rows, { total }] = await Promise.all([
+    const [rows, total] = await Promise.all([
       selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute(),
-      matching.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+      q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching),
     ]);
     return { results: rows.map(toTask), page: input.page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
   });
+
+type Narrowed = { projectId?: number | undefined; ownerId?: number | undefined; status?: TaskStatus | undefined };
+
+function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {
+  if (projectId === undefined && ownerId === undefined) return countKept(db, companyId, 'task', status);
+  return countOwned(db, companyId, { projectId, ownerId, status });
+}
+
+async function countOf(matching: ReturnType<typeof selectVisibleTasks>): Promise<number> {
+  const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  return count;
+}
 
 /** A LIKE pattern for a text as it stands: its own wildcards are letters like any other. */
 function anywhere(wanted: string): string {

@@ -1,6 +1,7 @@
 import { sql, type AliasableExpression, type Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
+import { compiled, type Given } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { StreamName } from '../../kernel/streams.ts';
@@ -10,7 +11,7 @@ import type { Task, taskStatuses } from './schemas.ts';
 export type TaskStatus = (typeof taskStatuses)[number];
 
 /** The tasks of one company that can be seen: a task goes with its project when that is deleted. */
-export function selectVisibleTasks(db: Db, companyId: number) {
+export function selectVisibleTasks(db: Db, companyId: Given<number>) {
   return db
     .selectFrom('tasks as t')
     .innerJoin('projects as p', (join) =>
@@ -25,11 +26,16 @@ export type VisibleTask = { task_id: number; project_id: number; title: string; 
 
 /** A task that is not deleted, of a project that is not. */
 export async function findVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
-  return selectVisibleTasks(db, companyId)
-    .where('t.task_id', '=', taskId)
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
-    .executeTakeFirst();
+  const [task] = await readVisibleTask(db, { companyId, taskId });
+  return task;
 }
+
+const readVisibleTask = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, blank) =>
+  selectVisibleTasks(db, blank('companyId'))
+    .where('t.task_id', '=', blank('taskId'))
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
+    .compile(),
+);
 
 /** Which of the given tasks, of any companies, can still be seen. */
 export async function findVisibleTasks(db: Db, tasks: StreamName[]): Promise<StreamName[]> {
@@ -49,8 +55,14 @@ export async function findVisibleTasks(db: Db, tasks: StreamName[]): Promise<Str
  * another project nor is deleted. Take tasks in the order of their identifiers, and before any project's row.
  */
 export async function lockVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
-  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forShare());
+  const [task] = await lockShared(db, { companyId, taskId });
+  return task;
 }
+
+const lockShared = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, blank) => {
+  const companyId = blank('companyId');
+  return selectLocked(db, companyId, lockedTask(db, companyId, blank('taskId')).forShare()).compile();
+});
 
 /** The same for several tasks at once, in the order of their identifiers; answers those that there are. */
 export async function lockVisibleTasks(db: Db, companyId: number, taskIds: readonly number[]): Promise<VisibleTask[]> {
@@ -68,10 +80,10 @@ export async function lockVisibleTasks(db: Db, companyId: number, taskIds: reado
 
 /** The same for whoever is about to change or delete the task itself. */
 export async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
-  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate());
+  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate()).executeTakeFirst();
 }
 
-function lockedTask(db: Db, companyId: number, taskId: number) {
+function lockedTask(db: Db, companyId: Given<number>, taskId: Given<number>) {
   return db
     .selectFrom('tasks')
     .where('company_id', '=', companyId)
@@ -81,15 +93,14 @@ function lockedTask(db: Db, companyId: number, taskId: number) {
 }
 
 /** Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited. */
-async function selectLocked(db: Db, companyId: number, task: ReturnType<typeof lockedTask>) {
+function selectLocked(db: Db, companyId: Given<number>, task: ReturnType<typeof lockedTask>) {
   return db
     .with('t', () => task)
     .selectFrom('t')
     .innerJoin('projects as p', 'p.project_id', 't.project_id')
     .where('p.company_id', '=', companyId)
     .where('p.deleted_at', 'is', null)
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 't.status', 't.due_date', 't.completed_at'])
-    .executeTakeFirst();
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 't.status', 't.due_date', 't.completed_at']);
 }
 
 type TaskRow = Omit<Selectable<Schema['tasks']>, 'deleted_at'>;

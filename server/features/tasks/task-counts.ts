@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import { keepVisibleTasks } from '../company/counts.ts';
+import type { TaskStatus } from './queries.ts';
+import { taskStatuses } from './schemas.ts';
 
 /*
  * How many tasks of which status each person owns in each project, and how many of those that are done were done in
  * time: kept as tasks change, in their transaction. A day is one of the company's time zone, so whoever keeps the counts
  * holds the company's row in place, and whoever changes the zone counts anew. In the order of locks they come
- * after tasks, and before logs, days and projects.
+ * after tasks, and before logs, days and changes of projects.
  */
 
 /** What is counted of a task. */
@@ -38,7 +41,9 @@ export async function keepTaskCounts(
   if (before && after && isCountedAlike(before, after)) return;
   const tasks = [...(before ? [{ ...before, sign: -1 }] : []), ...(after ? [{ ...after, sign: 1 }] : [])];
   const column = <Key extends keyof (typeof tasks)[number]>(key: Key) => tasks.map((task) => task[key]);
-  await sql`
+  // Each takes its own look at what the ones before it had to wait for.
+  const holding = hold(db, companyId, column('project_id'));
+  const keeping = sql`
     with company as (select timezone from companies where company_id = ${companyId} for share)
     insert into task_counts (company_id, project_id, owner_id, ${sql.join(columns.map((name) => sql.ref(name)))})
     select ${companyId}::bigint, project_id, owner_id, ${counts(sql`sign`)}
@@ -51,6 +56,21 @@ export async function keepTaskCounts(
     on conflict (company_id, project_id, owner_id) do update set
       ${sql.join(columns.map((name) => sql`${sql.ref(name)} = task_counts.${sql.ref(name)} + excluded.${sql.ref(name)}`))}
   `.execute(db);
+  const visible = keepVisibleTasks(
+    db,
+    companyId,
+    tasks.map(({ project_id: projectId, status, sign }) => ({ projectId, status, by: sign })),
+  );
+  await Promise.all([holding, keeping, visible]);
+}
+
+/** The company's row, so that its time zone stays, and then the projects, so that none of them is deleted meanwhile. */
+async function hold(db: Db, companyId: number, projectIds: readonly number[]): Promise<void> {
+  await sql`
+    with company as materialized (select company_id from companies where company_id = ${companyId} for share)
+    select project_id from projects
+    where company_id = (select company_id from company) and project_id = any(${projectIds}::bigint[])
+    order by project_id for key share`.execute(db);
 }
 
 function isCountedAlike(one: CountedTask, other: CountedTask): boolean {
@@ -61,6 +81,34 @@ function isCountedAlike(one: CountedTask, other: CountedTask): boolean {
     one.due_date === other.due_date &&
     one.completed_at?.getTime() === other.completed_at?.getTime()
   );
+}
+
+/** How many tasks there are of a project, of an owner or of both, of one status or of all. */
+export async function countOwned(
+  db: Db,
+  companyId: number,
+  {
+    projectId,
+    ownerId,
+    status,
+  }: { projectId?: number | undefined; ownerId?: number | undefined; status?: TaskStatus | undefined },
+): Promise<number> {
+  const counted = sql.join(
+    (status ? [status] : taskStatuses).map((name) => sql.ref(`t.${name}`)),
+    sql` + `,
+  );
+  const { count } = await db
+    .selectFrom('task_counts as t')
+    .innerJoin('projects as p', (join) =>
+      join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
+    )
+    .where('t.company_id', '=', companyId)
+    .where('p.deleted_at', 'is', null)
+    .$if(projectId !== undefined, (some) => some.where('t.project_id', '=', projectId!))
+    .$if(ownerId !== undefined, (some) => some.where('t.owner_id', '=', ownerId!))
+    .select(sql<number>`coalesce(sum(${counted}), 0)::bigint`.as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** Counts all tasks of a company anew. Its row must be locked, or nobody else be at work in it. */
