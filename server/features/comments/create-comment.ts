@@ -9,9 +9,9 @@ import { findVisibleTask } from '../tasks/queries.ts';
 import { streamOf } from './events.ts';
 import { NOT_THE_SENDER } from './faults.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
-import { insertComment, lockParent } from './queries.ts';
+import { insertComment, lockParent, takeCommentId, type NewComment } from './queries.ts';
 import { commentCreated } from './reactions.ts';
-import { findRecord } from './records.ts';
+import { findPerson, toNewRecord } from './records.ts';
 import { plainTextOf, richText } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 
@@ -57,17 +57,19 @@ export const createComment = member
     const { companyId, employeeId: senderId } = caller;
     const { taskId, message, reply_to: replyTo = null } = input;
     if (input.sender !== senderId) throw NOT_THE_SENDER();
-    const [task, hasParent, mentionedIds] = await Promise.all([
+    const [task, hasParent, mentioned, sender, commentId] = await Promise.all([
       findVisibleTask(db, companyId, taskId),
       replyTo === null || lockParent(db, companyId, { taskId, commentId: replyTo }),
       resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(message) }),
+      findPerson(db, companyId, senderId),
+      takeCommentId(db),
     ]);
     if (!task) throw notFoundIn('taskId');
     if (!hasParent) throw notFoundIn('reply_to');
 
-    const now = services.clock.now();
-    const commentId = await insertComment(db, {
+    const comment: NewComment = {
       companyId,
+      commentId,
       taskId,
       senderId,
       clientSender: input.ClientSender ?? null,
@@ -75,17 +77,19 @@ export const createComment = member
       mentionedEmails: [...new Set(input.mentionedEmails)],
       replyTo,
       image: input.image ?? null,
-      mentionedIds,
-      now,
-    });
-    const payload = { comment_id: commentId, task_id: taskId, sender_id: senderId };
-    const [record] = await Promise.all([
-      findRecord(db, companyId, commentId, { viewerId: senderId, settings: services.settings }),
-      publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at: now }),
-      deliver(db, commentCreated, { dedupeKey: String(commentId), payload: { companyId, commentId }, now }),
-    ]);
+      mentionedIds: mentioned.map((person) => person.employee_id),
+      now: services.clock.now(),
+    };
+    const { now: at } = comment;
+    const fact = { comment_id: commentId, task_id: taskId, sender_id: senderId };
+    const owed = { dedupeKey: String(commentId), payload: { companyId, commentId }, now: at };
+    await ctx.finish(() =>
+      Promise.all([
+        deliver(db, commentCreated, owed),
+        insertComment(db, comment),
+        publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload: fact, at }),
+      ]),
+    );
     ctx.afterCommit(services.wakeDeliveries);
-    // Its task was deleted since it was looked for.
-    if (!record) throw notFoundIn('taskId');
-    return record;
+    return toNewRecord(comment, { sender, mentioned, settings: services.settings });
   });

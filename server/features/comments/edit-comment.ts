@@ -50,7 +50,8 @@ export const editComment = member
     const checked = input.mentionedEmails === undefined ? [] : listed;
     const kept = input.mentionedEmails === undefined ? listed.map((address) => `@${address}`) : [];
     const text = [plainTextOf(message), ...kept].join('\n');
-    const mentionedIds = await resolveMentions(db, companyId, { listed: checked, text });
+    const mentioned = await resolveMentions(db, companyId, { listed: checked, text });
+    const mentionedIds = mentioned.map((person) => person.employee_id);
     const now = services.clock.now();
     await db
       .updateTable('comments')

@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts';
 import { VALIDATION_FAILED } from '../../kernel/faults.ts';
+import type { Person } from './records.ts';
 
 export const mentionedEmailsMax = 20;
 /** How many different addresses of one text are looked up. */
@@ -26,7 +27,7 @@ export async function resolveMentions(
   db: Db,
   companyId: number,
   { listed, text }: { listed: string[]; text: string },
-): Promise<number[]> {
+): Promise<Person[]> {
   const addresses = [...new Set([...listed, ...addressesIn(text)])];
   if (addresses.length === 0) return [];
   const people = await db
@@ -35,7 +36,8 @@ export async function resolveMentions(
     .where((eb) => eb('email', '=', eb.fn.any(eb.val(addresses))))
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
-    .select(['employee_id', 'email'])
+    .select(['employee_id', 'name', 'email', 'picture_id'])
+    .orderBy('employee_id')
     .execute();
   const known = new Set(people.map((person) => person.email));
   const issues = listed.flatMap((address, index) =>
@@ -48,5 +50,5 @@ export async function resolveMentions(
       issues,
       detail: 'mentionedEmails names somebody who is no active employee of your company.',
     });
-  return people.map((person) => person.employee_id);
+  return people;
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { compiled } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
 import { keepCommentCount } from './comment-counts.ts';
@@ -26,6 +27,7 @@ export async function lockParent(
 }
 
 export type NewComment = {
+  commentId: number;
   companyId: number;
   taskId: number;
   senderId: number;
@@ -38,32 +40,43 @@ export type NewComment = {
   now: Date;
 };
 
-export async function insertComment(db: Db, comment: NewComment): Promise<number> {
-  const { companyId, mentionedIds } = comment;
-  const inserting = db
-    .insertInto('comments')
-    .values({
-      company_id: companyId,
-      task_id: comment.taskId,
-      sender_id: comment.senderId,
-      client_sender: comment.clientSender,
-      message: comment.message,
-      mentioned_emails: comment.mentionedEmails,
-      reply_to: comment.replyTo,
-      image: comment.image,
-      created_at: comment.now,
-    })
-    .returning('comment_id')
-    .executeTakeFirstOrThrow();
-  const counting = keepCommentCount(db, { companyId, senderId: comment.senderId, by: 1 });
-  const [{ comment_id: commentId }] = await Promise.all([inserting, counting]);
-  if (mentionedIds.length > 0) {
-    await sql`
-      insert into comment_mentions (company_id, comment_id, employee_id)
-      select ${companyId}, ${commentId}, unnest(${mentionedIds}::bigint[])`.execute(db);
-  }
-  return commentId;
+/** The number of a comment that is about to be written: with it all that is to be written can be sent at once. */
+export async function takeCommentId(db: Db): Promise<number> {
+  const [row] = await nextCommentId(db, { sequence: 'comments_comment_id_seq' });
+  return row!.id;
 }
+
+const nextCommentId = compiled<{ sequence: string }, { id: number }>((db, blank) =>
+  sql<{ id: number }>`select nextval(${blank('sequence')}::text::regclass) as id`.compile(db),
+);
+
+/** Sent at once, those that lock what others wait for last. */
+export async function insertComment(db: Db, { mentionedIds, ...comment }: NewComment): Promise<void> {
+  const { companyId, commentId, senderId } = comment;
+  await Promise.all([
+    writeComment(db, comment),
+    mentionedIds.length > 0 && writeMentions(db, { companyId, commentId, mentionedIds }),
+    keepCommentCount(db, { companyId, senderId, by: 1 }),
+  ]);
+}
+
+const writeComment = compiled<Omit<NewComment, 'mentionedIds'>, object>((db, blank) =>
+  sql<object>`
+    insert into comments (
+      company_id, comment_id, task_id, sender_id, client_sender, message, mentioned_emails, reply_to, image, created_at
+    )
+    overriding system value
+    values (
+      ${blank('companyId')}, ${blank('commentId')}, ${blank('taskId')}, ${blank('senderId')}, ${blank('clientSender')},
+      ${blank('message')}, ${blank('mentionedEmails')}, ${blank('replyTo')}, ${blank('image')}, ${blank('now')}
+    )`.compile(db),
+);
+
+const writeMentions = compiled<{ companyId: number; commentId: number; mentionedIds: number[] }, object>((db, blank) =>
+  sql<object>`
+    insert into comment_mentions (company_id, comment_id, employee_id)
+    select ${blank('companyId')}, ${blank('commentId')}, unnest(${blank('mentionedIds')}::bigint[])`.compile(db),
+);
 
 /** Records that an employee has seen comments; those that they saw before keep their time. Answers which are new. */
 export async function insertViews(

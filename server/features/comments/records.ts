@@ -1,16 +1,19 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { compiled, compiledFor, type Given } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
 import { pictureUrl } from '../employees/queries.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
-import { deepLinkOf } from './queries.ts';
+import { deepLinkOf, type NewComment } from './queries.ts';
 import type { Comment } from './schemas.ts';
 
 type Which = { taskId: number } | { commentIds: number[] };
+/** The same with blanks for whichever is named. */
+type By = { taskId: Given<number> } | { commentIds: Given<number[]> };
 
 /** Comments on the tasks that a company can see. People stand in it by identifier: see {@link listRecords}. */
-function selectTalk(db: Db, companyId: number, which: Which) {
+function selectTalk(db: Db, companyId: Given<number>, which: By) {
   return selectVisibleTasks(db, companyId)
     .innerJoin('comments as c', (join) =>
       join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
@@ -18,7 +21,7 @@ function selectTalk(db: Db, companyId: number, which: Which) {
     .$call((query) =>
       'taskId' in which
         ? query.where('c.task_id', '=', which.taskId)
-        : query.where((eb) => eb('c.comment_id', '=', eb.fn.any(eb.val(which.commentIds)))),
+        : query.where('c.comment_id', '=', sql<number>`any(${which.commentIds}::bigint[])`),
     )
     .select([
       'c.company_id',
@@ -51,7 +54,7 @@ function selectTalk(db: Db, companyId: number, which: Which) {
 }
 
 type TalkRow = Awaited<ReturnType<ReturnType<typeof selectTalk>['execute']>>[number];
-type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
+export type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
 
 /** Who looks, and with which addresses the answer is made. */
 export type Viewer = { viewerId: number; settings: Pick<Settings, 'appUrl' | 'publicUrl'> };
@@ -67,7 +70,17 @@ export async function listRecords(
   which: Which,
   viewer: Viewer,
 ): Promise<z.input<typeof Comment>[]> {
-  const rows = await db
+  const rows = await readTalk(db, 'taskId' in which ? 'taskId' : 'commentIds', { companyId, ...which });
+  const people = new Map(rows[0]?.people?.map((person) => [person.employee_id, person]));
+  return rows.map((row) => toComment(row, people, viewer));
+}
+
+type Named = { companyId: number; taskId?: number; commentIds?: number[] };
+
+const readTalk = compiledFor<'taskId' | 'commentIds', Named, TalkRow & { people: Person[] | null }>((db, blank, by) => {
+  const companyId = blank('companyId');
+  const which = { [by]: blank(by) } as By;
+  return db
     .with(
       (cte) => cte('talk').materialized(),
       () => selectTalk(db, companyId, which),
@@ -84,10 +97,8 @@ export async function listRecords(
       ) end`.as('people'),
     )
     .orderBy('comment_id')
-    .execute();
-  const people = new Map(rows[0]?.people?.map((person) => [person.employee_id, person]));
-  return rows.map((row) => toComment(row, people, viewer));
-}
+    .compile();
+});
 
 /** One comment without its replies. */
 export async function findRecord(
@@ -98,6 +109,49 @@ export async function findRecord(
 ): Promise<z.input<typeof Comment> | undefined> {
   const [comment] = await listRecords(db, companyId, { commentIds: [commentId] }, viewer);
   return comment;
+}
+
+/** Whoever is about to write. */
+export async function findPerson(db: Db, companyId: number, employeeId: number): Promise<Person> {
+  const [person] = await readPerson(db, { companyId, employeeId });
+  return person!;
+}
+
+const readPerson = compiled<{ companyId: number; employeeId: number }, Person>((db, blank) =>
+  db
+    .selectFrom('employees')
+    .where('company_id', '=', blank('companyId'))
+    .where('employee_id', '=', blank('employeeId'))
+    .select(['employee_id', 'name', 'email', 'picture_id'])
+    .compile(),
+);
+
+/** A comment as it has just been written: nobody has liked or seen it yet. */
+export function toNewRecord(
+  comment: NewComment,
+  { sender, mentioned, settings }: { sender: Person; mentioned: readonly Person[]; settings: Viewer['settings'] },
+): z.input<typeof Comment> {
+  const row: TalkRow = {
+    company_id: comment.companyId,
+    comment_id: comment.commentId,
+    task_id: comment.taskId,
+    sender_id: comment.senderId,
+    client_sender: comment.clientSender,
+    message: comment.message,
+    mentioned_emails: comment.mentionedEmails,
+    reply_to: comment.replyTo,
+    image: comment.image,
+    is_edited: false,
+    is_deleted: false,
+    created_at: comment.now,
+    edited_at: null,
+    mentioned_ids: comment.mentionedIds,
+    liker_ids: [],
+    viewer_ids: [],
+    seen_at_ms: [],
+  };
+  const people = new Map([...mentioned, sender].map((person) => [person.employee_id, person]));
+  return toComment(row, people, { viewerId: comment.senderId, settings });
 }
 
 /** The row as the viewer sees it. Of a deleted comment nothing is shown of what it said. */

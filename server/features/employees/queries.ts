@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
+import { compiled, type Given } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Settings } from '../../kernel/context.ts';
@@ -33,13 +34,18 @@ const columns = [
 ] as const;
 
 /** The employees of one company, for further conditions. */
-export function selectEmployees(db: Db, companyId: number) {
+export function selectEmployees(db: Db, companyId: Given<number>) {
   return db.selectFrom('employees').where('company_id', '=', companyId).select(columns);
 }
 
 export async function findEmployee(db: Db, companyId: number, employeeId: number): Promise<EmployeeRow | undefined> {
-  return selectEmployees(db, companyId).where('employee_id', '=', employeeId).executeTakeFirst();
+  const [row] = await readEmployee(db, { companyId, employeeId });
+  return row;
 }
+
+const readEmployee = compiled<{ companyId: number; employeeId: number }, EmployeeRow>((db, blank) =>
+  selectEmployees(db, blank('companyId')).where('employee_id', '=', blank('employeeId')).compile(),
+);
 
 export async function getEmployee(db: Db, companyId: number, employeeId: number): Promise<EmployeeRow> {
   const row = await findEmployee(db, companyId, employeeId);
@@ -47,7 +53,6 @@ export async function getEmployee(db: Db, companyId: number, employeeId: number)
   return row;
 }
 
-/** An employee whom nobody else changes until the transaction ends. */
 /** What people are called, deleted ones included. */
 export async function listNames(db: Db, companyId: number, employeeIds: number[]): Promise<Map<number, string>> {
   const rows = await db
@@ -61,6 +66,7 @@ export async function listNames(db: Db, companyId: number, employeeIds: number[]
 
 export type LockedEmployee = EmployeeRow & { account_id: number; own_name: string | null };
 
+/** An employee whom nobody else changes until the transaction ends. */
 export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {
   const row = await selectEmployees(db, companyId)
     .where('employee_id', '=', employeeId)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { compiled, compiledFor } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import { deliver } from '../../kernel/reaction.ts';
 import { projectHoursExceeded } from './reactions.ts';
@@ -21,14 +22,19 @@ export async function addLoggedTime(
   if (rows.length === 0) return;
   const projectIds = rows.map(([projectId]) => projectId);
   const seconds = rows.map(([, delta]) => delta);
-  const locking = rows.length > 1 ? selectAllocations(db, companyId, projectIds).forNoKeyUpdate().execute() : undefined;
-  const adding = sql`
-    update projects as p
-    set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, ${now}::timestamptz)
-    from unnest(${projectIds}::bigint[], ${seconds}::bigint[]) as c (project_id, seconds)
-    where p.company_id = ${companyId} and p.project_id = c.project_id`.execute(db);
-  await Promise.all([locking, adding]);
+  const locking = rows.length > 1 ? readAllocations(db, 'locked', { companyId, projectIds }) : undefined;
+  await Promise.all([locking, addSeconds(db, { companyId, projectIds, seconds, now })]);
 }
+
+type AddedSeconds = { companyId: number; projectIds: number[]; seconds: number[]; now: Date };
+
+const addSeconds = compiled<AddedSeconds, object>((db, blank) =>
+  sql<object>`
+    update projects as p
+    set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, ${blank('now')}::timestamptz)
+    from unnest(${blank('projectIds')}::bigint[], ${blank('seconds')}::bigint[]) as c (project_id, seconds)
+    where p.company_id = ${blank('companyId')} and p.project_id = c.project_id`.compile(db),
+);
 
 /**
  * Holds projects against their allocations, after their logged time or their allocation has changed in this
@@ -39,7 +45,7 @@ export async function settleAllocation(
   db: Db,
   { companyId, projectIds, now }: { companyId: number; projectIds: readonly number[]; now: Date },
 ): Promise<void> {
-  const projects = await selectAllocations(db, companyId, projectIds).forNoKeyUpdate().execute();
+  const projects = await readAllocations(db, 'locked', { companyId, projectIds });
   for (const project of projects) {
     if (project.exceeds === project.is_exceeded) continue;
     await db
@@ -68,27 +74,34 @@ export async function listExceededProjects(
   companyId: number,
   projectIds: readonly number[],
 ): Promise<ExceededProject[]> {
-  const rows = await selectAllocations(db, companyId, projectIds).execute();
+  const rows = await readAllocations(db, 'as they are', { companyId, projectIds });
   return rows.filter(({ exceeds }) => exceeds).map(toExceeded);
 }
 
-function selectAllocations(db: Db, companyId: number, projectIds: readonly number[]) {
-  return db
-    .selectFrom('projects')
-    .where('company_id', '=', companyId)
-    .where('project_id', '=', sql<number>`any(${projectIds}::bigint[])`)
-    .where('deleted_at', 'is', null)
-    .select(['project_id', 'allocated_hours', 'logged_seconds', 'is_exceeded'])
-    .select(sql<boolean>`coalesce(logged_seconds > allocated_hours * 3600, false)`.as('exceeds'))
-    .orderBy('project_id');
-}
-
-/** A project without an allocation exceeds none. */
-const toExceeded = (row: {
+type Allocation = {
   project_id: number;
   allocated_hours: number | null;
   logged_seconds: number;
-}): ExceededProject => ({
+  is_exceeded: boolean;
+  exceeds: boolean;
+};
+type Projects = { companyId: number; projectIds: readonly number[] };
+
+const readAllocations = compiledFor<'locked' | 'as they are', Projects, Allocation>((db, blank, how) =>
+  db
+    .selectFrom('projects')
+    .where('company_id', '=', blank('companyId'))
+    .where('project_id', '=', sql<number>`any(${blank('projectIds')}::bigint[])`)
+    .where('deleted_at', 'is', null)
+    .select(['project_id', 'allocated_hours', 'logged_seconds', 'is_exceeded'])
+    .select(sql<boolean>`coalesce(logged_seconds > allocated_hours * 3600, false)`.as('exceeds'))
+    .orderBy('project_id')
+    .$if(how === 'locked', (query) => query.forNoKeyUpdate())
+    .compile(),
+);
+
+/** A project without an allocation exceeds none. */
+const toExceeded = (row: Allocation): ExceededProject => ({
   projectId: row.project_id,
   allocatedHours: row.allocated_hours!,
   loggedHours: hoursOf(row.logged_seconds),

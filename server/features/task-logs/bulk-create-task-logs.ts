@@ -53,12 +53,16 @@ export const bulkCreateTaskLogs = member
     const { companyId } = caller;
     const { user_id: employeeId, entries } = input;
     const now = services.clock.now();
-    // Whoever calls is an active employee.
-    if (employeeId !== caller.employeeId && !(await isActiveEmployee(db, companyId, employeeId))) throw NOT_FOUND();
+    const taskIds = entries.map(({ taskId }) => taskId);
+    const [isActive, locked] = await Promise.all([
+      // Whoever calls is an active employee.
+      employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
+      lockVisibleTasks(db, companyId, taskIds),
+    ]);
+    if (!isActive) throw NOT_FOUND();
     checkMayWrite(caller, employeeId);
 
-    const taskIds = entries.map(({ taskId }) => taskId);
-    const tasks = new Map((await lockVisibleTasks(db, companyId, taskIds)).map((task) => [task.task_id, task]));
+    const tasks = new Map(locked.map((task) => [task.task_id, task]));
     const issues = await findEntryIssues(db, { companyId, employeeId, entries, tasks, now });
     if (issues.length > 0) throw validationFailed(issues);
 
@@ -67,20 +71,21 @@ export const bulkCreateTaskLogs = member
       return { ...entry, employeeId: userId, projectId, description };
     });
     const made = await insertTaskLogs(db, { companyId, logs, now });
-    await keepTotals(db, { companyId, changes: made.map((after) => ({ after })), now });
+    const periods = logs.map(({ startTime: start, endTime: end }) => ({ employeeId, start, end }));
+    const projectIds = [...new Set(logs.map(({ projectId }) => projectId))];
+    // Sent at once and run in this order, so each sees what those before it have kept.
+    const [, days, exceeded] = await Promise.all([
+      keepTotals(db, { companyId, changes: made.map((after) => ({ after })), now }),
+      listWorkDays(db, companyId, periods),
+      listExceededProjects(db, companyId, projectIds),
+    ]);
     ctx.afterCommit(services.wakeDeliveries);
 
     const { created, skipped } = sortOut(entries, made);
-    const periods = logs.map(({ startTime: start, endTime: end }) => ({ employeeId, start, end }));
-    const days = await listWorkDays(db, companyId, periods);
     return {
       created: created.map(toTaskLog),
       skipped,
       days: days.map(({ day, working_seconds }) => ({ date: day, workingHours: hoursOf(working_seconds) })),
-      exceededProjects: await listExceededProjects(
-        db,
-        companyId,
-        logs.map(({ projectId }) => projectId),
-      ),
+      exceededProjects: exceeded,
     };
   });

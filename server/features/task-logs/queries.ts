@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
+import { compiled } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
@@ -69,26 +70,51 @@ export async function insertTaskLogs(
   { companyId, logs, now }: { companyId: number; logs: readonly NewTaskLog[]; now: Date },
 ): Promise<TaskLogRow[]> {
   const column = <Key extends keyof NewTaskLog>(key: Key): NewTaskLog[Key][] => logs.map((log) => log[key]);
+  return writeTaskLogs(db, {
+    companyId,
+    taskIds: column('taskId'),
+    employeeIds: column('employeeId'),
+    projectIds: column('projectId'),
+    starts: column('startTime'),
+    ends: column('endTime'),
+    descriptions: column('description'),
+    manual: column('manualAdd'),
+    now,
+  });
+}
+
+type NewTaskLogs = {
+  companyId: number;
+  taskIds: number[];
+  employeeIds: number[];
+  projectIds: number[];
+  starts: Date[];
+  ends: Date[];
+  descriptions: (string | null)[];
+  manual: boolean[];
+  now: Date;
+};
+
+const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, blank) =>
   // In the order of the constraint, so that two lists that share entries do not wait for each other.
-  const { rows } = await sql<TaskLogRow>`
+  sql<TaskLogRow>`
     insert into task_logs (
       company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
     )
     select
-      ${companyId}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description, l.manual_add,
-      ${now}::timestamptz, ${now}::timestamptz
+      ${blank('companyId')}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description,
+      l.manual_add, ${blank('now')}::timestamptz, ${blank('now')}::timestamptz
     from unnest(
-      ${column('taskId')}::bigint[], ${column('employeeId')}::bigint[], ${column('projectId')}::bigint[],
-      ${column('startTime')}::timestamptz[], ${column('endTime')}::timestamptz[],
-      ${column('description')}::text[], ${column('manualAdd')}::boolean[]
+      ${blank('taskIds')}::bigint[], ${blank('employeeIds')}::bigint[], ${blank('projectIds')}::bigint[],
+      ${blank('starts')}::timestamptz[], ${blank('ends')}::timestamptz[],
+      ${blank('descriptions')}::text[], ${blank('manual')}::boolean[]
     ) with ordinality as l (
       task_id, employee_id, project_id, start_time, end_time, description, manual_add, position
     )
     order by l.task_id, l.employee_id, l.start_time, l.position
     on conflict on constraint task_logs_duplicate do nothing
-    returning ${sql.join(columns.map((name) => sql.ref(name)))}`.execute(db);
-  return rows;
-}
+    returning ${sql.join(columns.map((name) => sql.ref(name)))}`.compile(db),
+);
 
 /**
  * A log that is about to be changed, with its row and its task held until the transaction ends.
@@ -106,13 +132,17 @@ export async function lockTaskLog(db: Db, companyId: number, taskLogId: number):
 
 /** Whether work can be put on somebody: an employee of the company who is neither inactive nor deleted. */
 export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
-  const row = await db
+  const [row] = await readActiveEmployee(db, { companyId, employeeId });
+  return row !== undefined;
+}
+
+const readActiveEmployee = compiled<{ companyId: number; employeeId: number }, { employee_id: number }>((db, blank) =>
+  db
     .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', employeeId)
+    .where('company_id', '=', blank('companyId'))
+    .where('employee_id', '=', blank('employeeId'))
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
     .select('employee_id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+    .compile(),
+);

@@ -27,7 +27,7 @@ export async function keepTotals(
   }
   // None needs the answer of another: they go out at once, and run in this order.
   await Promise.all([
-    periods.length > 0 && keepWorkDays(db, companyId, periods),
+    periods.length > 0 && keepWorkDays(db, companyId, { periods, hadLogs: changes.some(({ before }) => before) }),
     addLoggedTime(db, { companyId, changes: seconds, now }),
     settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now }),
   ]);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { compiled, compiledFor, type Blanks, type Given } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 
 /*
@@ -32,21 +33,42 @@ export const countedDays = sql`
 
 /**
  * Counts the days that the given periods touch anew from the logs, and takes the differences over into the sums.
- * Logs that were there before a change and those that are there after it both name their periods.
+ * Logs that were there before a change and those that are there after it both name their periods; where there were none
+ * before, no day loses its last log.
  */
-export async function keepWorkDays(db: Db, companyId: number, periods: readonly Period[]): Promise<void> {
-  const employeeIds = periods.map(({ employeeId }) => employeeId);
+export async function keepWorkDays(
+  db: Db,
+  companyId: number,
+  { periods, hadLogs }: { periods: readonly Period[]; hadLogs: boolean },
+): Promise<void> {
+  const touched = columnsOf(companyId, periods);
   // In a statement after that lock, for what was committed before it must be seen: logs, and the time zone.
-  await Promise.all([lockWorkDays(db, companyId, employeeIds), countTouchedDays(db, companyId, periods)]);
+  await Promise.all([lockWorkDays(db, companyId, touched.employeeIds), countTouchedDays(db, hadLogs, touched)]);
 }
 
-async function countTouchedDays(db: Db, companyId: number, periods: readonly Period[]): Promise<void> {
-  await sql`
-    with touched as materialized (${touchedDays(companyId, periods)}), parts as (
+/** Periods as a statement takes them. */
+type Periods = { companyId: number; employeeIds: number[]; starts: Date[]; ends: Date[] };
+
+const columnsOf = (companyId: number, periods: readonly Period[]): Periods => ({
+  companyId,
+  employeeIds: periods.map(({ employeeId }) => employeeId),
+  starts: periods.map(({ start }) => start),
+  ends: periods.map(({ end }) => end),
+});
+
+const countTouchedDays = compiledFor<boolean, Periods, object>((db, blank, hadLogs) => {
+  const companyId = blank('companyId');
+  const removed = sql`removed as (
+      delete from work_days as w using stored as s
+      where w.company_id = ${companyId} and w.employee_id = s.employee_id and w.day = s.day
+        and not exists (select from counted as c where c.employee_id = s.employee_id and c.day = s.day)
+    ), `;
+  return sql<object>`
+    with touched as materialized (${touchedDays(blankPeriods(blank))}), parts as (
       select t.employee_id, t.day, l.start_time,
         greatest(l.start_time, t.day_start) as part_start, least(l.end_time, t.day_end) as part_end
       from touched as t
-      -- The offset keeps this a look into the index for each day, however few logs the planner thinks there are.
+      -- The offset keeps this, and what is stored below, a look into the index for each day, whatever the planner thinks.
       cross join lateral (
         select start_time, end_time from task_logs
         where company_id = ${companyId} and employee_id = t.employee_id and start_time < t.day_end
@@ -56,12 +78,12 @@ async function countTouchedDays(db: Db, companyId: number, periods: readonly Per
     ), counted as materialized (${countedDays}), stored as materialized (
       select w.employee_id, w.day, w.working_seconds, w.logged_seconds
       from touched as t
-      join work_days as w on w.company_id = ${companyId} and w.employee_id = t.employee_id and w.day = t.day
-    ), removed as (
-      delete from work_days as w using stored as s
-      where w.company_id = ${companyId} and w.employee_id = s.employee_id and w.day = s.day
-        and not exists (select from counted as c where c.employee_id = s.employee_id and c.day = s.day)
-    ), kept as (
+      cross join lateral (
+        select employee_id, day, working_seconds, logged_seconds from work_days
+        where company_id = ${companyId} and employee_id = t.employee_id and day = t.day
+        offset 0
+      ) as w
+    ), ${hadLogs ? removed : sql``} kept as (
       insert into work_days as w (company_id, employee_id, day, working_seconds, logged_seconds)
       select ${companyId}::bigint, employee_id, day, working_seconds, logged_seconds from counted
       on conflict (company_id, employee_id, day) do update
@@ -82,26 +104,37 @@ async function countTouchedDays(db: Db, companyId: number, periods: readonly Per
     insert into company_days as d (company_id, day, logged_seconds)
     select ${companyId}::bigint, day, sum(logged_seconds) from changes
     group by day having sum(logged_seconds) <> 0 order by day
-    on conflict (company_id, day) do update set logged_seconds = d.logged_seconds + excluded.logged_seconds`.execute(
+    on conflict (company_id, day) do update set logged_seconds = d.logged_seconds + excluded.logged_seconds`.compile(
     db,
   );
-}
+});
 
 export type WorkDay = { day: string; working_seconds: number };
 
 /** The days that the given periods of one person touch, each with that person's working time of the whole day. */
 export async function listWorkDays(db: Db, companyId: number, periods: readonly Period[]): Promise<WorkDay[]> {
-  const { rows } = await sql<WorkDay>`
-    with touched as materialized (${touchedDays(companyId, periods)})
-    select t.day, coalesce(w.working_seconds, 0) as working_seconds
-    from touched as t
-    left join work_days as w on w.company_id = ${companyId} and w.employee_id = t.employee_id and w.day = t.day
-    order by t.day`.execute(db);
-  return rows;
+  return readWorkDays(db, columnsOf(companyId, periods));
 }
 
+const readWorkDays = compiled<Periods, WorkDay>((db, blank) =>
+  sql<WorkDay>`
+    with touched as materialized (${touchedDays(blankPeriods(blank))})
+    select t.day, coalesce(w.working_seconds, 0) as working_seconds
+    from touched as t
+    left join work_days as w
+      on w.company_id = ${blank('companyId')} and w.employee_id = t.employee_id and w.day = t.day
+    order by t.day`.compile(db),
+);
+
+const blankPeriods = (blank: Blanks<Periods>) => ({
+  companyId: blank('companyId'),
+  employeeIds: blank('employeeIds'),
+  starts: blank('starts'),
+  ends: blank('ends'),
+});
+
 /** Who and when, once each: (employee_id, day, day_start, day_end). A day that the calendar leaves out is none. */
-function touchedDays(companyId: number, periods: readonly Period[]) {
+function touchedDays({ companyId, employeeIds, starts, ends }: { [Key in keyof Periods]: Given<Periods[Key]> }) {
   return sql`
     select employee_id, day, day_start, day_end
     from (
@@ -111,9 +144,7 @@ function touchedDays(companyId: number, periods: readonly Period[]) {
       cross join lateral (
         select distinct p.employee_id, local_day(p.period_start, c.timezone) + n as day
         from unnest(
-          ${periods.map(({ employeeId }) => employeeId)}::bigint[],
-          ${periods.map(({ start }) => start)}::timestamptz[],
-          ${periods.map(({ end }) => end)}::timestamptz[]
+          ${employeeIds}::bigint[], ${starts}::timestamptz[], ${ends}::timestamptz[]
         ) as p (employee_id, period_start, period_end)
         cross join lateral generate_series(
           0, local_day(p.period_end - interval '1 microsecond', c.timezone) - local_day(p.period_start, c.timezone)
@@ -127,15 +158,19 @@ function touchedDays(companyId: number, periods: readonly Period[]) {
 /** One after the other whoever counts days of the same person; all of them before or after a change of the time zone. */
 async function lockWorkDays(db: Db, companyId: number, employeeIds: readonly number[]): Promise<void> {
   const ids = [...new Set(employeeIds)].toSorted((a, b) => a - b);
-  await sql`
-    with company as materialized (select pg_advisory_xact_lock_shared(${companyKey(companyId)}) as locked)
-    select pg_advisory_xact_lock(hashtextextended('days of ' || ${companyId}::text || ' ' || employee_id, 0))
-    from company cross join unnest(${ids}::bigint[]) as employee_id`.execute(db);
+  await lockDays(db, { companyId, ids });
 }
+
+const lockDays = compiled<{ companyId: number; ids: number[] }, object>((db, blank) =>
+  sql<object>`
+    with company as materialized (select pg_advisory_xact_lock_shared(${companyKey(blank('companyId'))}) as locked)
+    select pg_advisory_xact_lock(hashtextextended('days of ' || ${blank('companyId')}::text || ' ' || employee_id, 0))
+    from company cross join unnest(${blank('ids')}::bigint[]) as employee_id`.compile(db),
+);
 
 /** Nobody counts days of the company until the transaction ends. Take the company's row before. */
 export async function lockAllWorkDays(db: Db, companyId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(${companyKey(companyId)})`.execute(db);
 }
 
-const companyKey = (companyId: number) => sql`hashtextextended('days of ' || ${companyId}::text, 0)`;
+const companyKey = (companyId: Given<number>) => sql`hashtextextended('days of ' || ${companyId}::text, 0)`;
