@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Employee } from 'work-management-client';
 import { announce } from '../notices.ts';
 import { activeEmployees } from '../workspace.ts';
@@ -21,8 +21,8 @@ export function useMentions(area: { current: HTMLTextAreaElement | null }, setTe
   const cursor = useRef<number | null>(null);
   const people = query ? suggestionsFor(query, activeEmployees.value) : [];
 
-  // The text is put in by the next rendering; the cursor belongs behind the mention then.
-  useEffect(() => {
+  // The text is put in by the next rendering; the cursor belongs behind the mention then, before another key is heard.
+  useLayoutEffect(() => {
     if (cursor.current === null) return;
     area.current?.setSelectionRange(cursor.current, cursor.current);
     cursor.current = null;
