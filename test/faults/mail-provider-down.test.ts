@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Actor, type Answer, type TokenPair } from '../support/actor.ts';
-import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
+import { asOneOfSeveral, endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 import { startSendGrid, type Behaviour, type SendGridServer, type Taken } from '../support/sendgrid.ts';
 import { startWork } from '../support/work.ts';
 
@@ -32,11 +32,7 @@ async function startNodes() {
   });
   const environment = {
     ...home.environment,
-    SEED_DEMO: 'false',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    LOG_LEVEL: 'warn',
-    // Other tests have processes on the same server, which takes a hundred by custom.
-    DATABASE_CONNECTIONS: '8',
+    ...asOneOfSeveral,
     SENDGRID_API_KEY: apiKey,
     MAIL_FROM: 'no-reply@example.com',
   };

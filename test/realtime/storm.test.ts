@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
 import { overEvents, overWebSocket, type Heard } from '../support/listener.ts';
-import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
+import { asOneOfSeveral, endAllProcesses, makeHome, startProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { addTask } from '../support/work.ts';
 
@@ -20,11 +20,7 @@ async function startNodes() {
   const home = await makeHome();
   const environment = {
     ...home.environment,
-    SEED_DEMO: 'false',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    LOG_LEVEL: 'warn',
-    // Other tests have processes on the same server, which takes a hundred by custom.
-    DATABASE_CONNECTIONS: '8',
+    ...asOneOfSeveral,
   };
   // The first one makes the schema and the keys.
   const first = await startProcess(environment);

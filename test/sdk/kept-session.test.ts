@@ -1,27 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { keepSessionIn, type ClientSession, type KeyValueStorage } from 'work-management-client';
-import { password, startService } from '../support/service.ts';
+import { password } from '../support/service.ts';
 import { connect } from './clients.ts';
+import { refresh, startStaff, worn } from './staff.ts';
 import { startWiretap } from './wiretap.ts';
 
-const service = await startService();
-const { url } = service;
-const admin = await service.registerCompany();
-const colleague = await service.addEmployee(admin);
-await service.signIn(admin.email);
-
-const credentials = { email: admin.email, password };
-const refresh = 'POST /trpc/auth.refresh';
-
-/** As if the access token had run out. */
-const worn = (session: ClientSession): ClientSession => ({ ...session, expiresAt: Date.now() });
-
-/** A session of its own for each test: one that is renewed elsewhere is no one else's. */
-async function begin(): Promise<ClientSession> {
-  const client = connect(url);
-  await client.auth.login(credentials);
-  return client.session!;
-}
+const { service, url, colleague, credentials, begin } = await startStaff();
 
 function memoryStorage(): KeyValueStorage & { kept: Map<string, string> } {
   const kept = new Map<string, string>();

@@ -132,3 +132,12 @@ export async function endAllProcesses(): Promise<void> {
   for (const one of left) process.kill(-one.pid, 'SIGKILL');
   await Promise.all(left.map((one) => one.ended));
 }
+
+/** Settings of processes that a test starts several of, to do much at once. */
+export const asOneOfSeveral = {
+  SEED_DEMO: 'false',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  LOG_LEVEL: 'warn',
+  // Other tests have processes on the same server, which takes a hundred by custom.
+  DATABASE_CONNECTIONS: '8',
+};
