@@ -169,13 +169,18 @@ const listOf = (what: string, path: (world: World) => string): Operation => ({
 export const furtherOperations: Record<string, Operation> = {
   ping: listOf('ping', () => '/ping'),
   'logs-of-task': listOf('100 logs of a task', ({ loggedOn }) => `/taskLogs/task/${pick(loggedOn)}/`),
+  inbox: listOf(
+    'page of notifications not archived and total',
+    ({ employeeId }) => `/notifications/recipient/${employeeId}/?isArchive=false`,
+  ),
+  todo: listOf('page of tasks to do and total', ({ companyId }) => `/api/tasks/company/${companyId}/?status=todo`),
   tasks: listOf('page of tasks and total', ({ companyId }) => `/api/tasks/company/${companyId}/`),
   // By the name that nobody else has: more people are not more matches.
   'search-one': listOf('search employees, one match', ({ companyId }) => {
     const local = createHash('md5')
       .update(String(pick({ first: 2, count: 9_000 })))
       .digest('hex')
-      .slice(0, 10);
+      .slice(0, 16);
     return `/employees/search/${companyId}/?q=${local}`;
   }),
   projects: listOf('page of projects and total', ({ companyId }) => `/api/projects/company/${companyId}/`),

@@ -38,13 +38,13 @@ function scriptsOf(world: World): Record<string, string> {
       random('task', tasks.first + talkedOn.count, tasks.count - talkedOn.count),
       'begin;',
       filled(sql.findTask, companyId, ':task'),
+      filled(sql.findPerson, companyId, employeeId),
       withResult(
         filled(sql.insertComment, companyId, ':task', employeeId, `'<p>Ready for <b>review</b>: the mill turns.</p>'`),
       ),
+      filled(sql.deliver, `'comment-created ' || :comment_id::text`, fact),
       filled(sql.countComment, companyId, employeeId),
       filled(sql.publish, companyId, `'task ' || :task::text`, `'comment.created'`, fact),
-      filled(sql.deliver, `'comment-created ' || :comment_id::text`, fact),
-      filled(sql.findComment, companyId, ':comment_id'),
       'commit;',
     ].join('\n'),
     'create-log': [

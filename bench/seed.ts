@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../db/open.ts';
+import { recountCompany } from '../server/features/company/counts.ts';
 import { insertEmployee } from '../server/features/employees/queries.ts';
+import { recountTallies } from '../server/features/notifications/tallies.ts';
 import { setUpCompany } from '../server/features/registration/set-up-company.ts';
+import { recountDays } from '../server/features/task-logs/recount-days.ts';
 import { createPasswords } from '../server/kernel/passwords.ts';
 import { commentsPerTask, seedTalk, talkers } from './seed-talk.ts';
 import type { Range, World } from './world.ts';
@@ -43,7 +46,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     `${sizes.employees} employees`,
     `with account as (
       insert into accounts (email, email_verified_at, created_at, updated_at)
-      select substr(md5(n::text), 1, 10) || '@company.example', now(), now(), now() from generate_series(2, ${sizes.employees}) as n
+      select substr(md5(n::text), 1, 16) || '@company.example', now(), now(), now() from generate_series(2, ${sizes.employees}) as n
       returning account_id, email
     ), person as (
       select account_id, email, row_number() over () as n from account
@@ -78,6 +81,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     from generate_series(1, ${sizes.tasks}) as n`,
   );
   await countTasks(client, companyId);
+  await recountCompany(database.db, companyId);
   const tasks = await rangeOf(client, 'tasks', 'task_id', companyId);
   await seedTalk(step, { companyId, employees, tasks }, sizes.comments);
   await step(
@@ -94,6 +98,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     update notification_counts as c set total = n.total, unread = n.unread
     from (select count(*) as total, count(*) filter (where not is_read) as unread from notifications where company_id = ${companyId}) as n
     where c.company_id = ${companyId} and c.employee_id = ${employeeId}`);
+  await recountTallies(database.db, companyId);
   await step(
     `${sizes.logs} task logs`,
     `insert into task_logs (
@@ -107,6 +112,8 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     join tasks as t on t.company_id = ${companyId} and t.task_id = ${tasks.first} + n / ${logsPerTask}`,
   );
   await client.query('reset session_replication_role').catch(() => {});
+  report('the days of those logs');
+  await recountDays(database.db, companyId);
   report('vacuum');
   await client.query('vacuum (analyze)');
   const some = (count: number): Range => ({ first: tasks.first, count });

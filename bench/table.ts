@@ -33,6 +33,9 @@ type Bench = {
   report: (what: string) => void;
 };
 
+/** Whoever has run for days has its code compiled: so many calls of each side are left out of all figures. */
+const warmUpCalls = 3_000;
+const warmUpRoundsMax = { full: 8, short: 2 };
 /** Calls that are under way at once, as a rule. */
 const callsAtOnce = 32;
 /** More refusals than these, and what is measured is not the operation. A busy machine may time out now and then. */
@@ -89,7 +92,12 @@ export async function measure(bench: Bench, operation: string): Promise<Row[]> {
     return { ...done, cpuMicros: ((cpuSecondsOf(pid) - before) * 1e6) / (done.callsPerSecond * seconds) };
   };
 
-  for (const name of names) await load(name, options.seconds / 4);
+  report(`${operations[operation]!.title}: warming up`);
+  for (const name of names) {
+    let calls = 0;
+    for (let round = 0; round < warmUpRoundsMax[options.short ? 'short' : 'full'] && calls < warmUpCalls; round += 1)
+      calls += (await load(name, options.seconds / 2)).requests;
+  }
   if (pinning) await bed.pinTo(pinning.database);
   const rounds = new Map(names.map((name) => [name, [] as (Load & { cpuMicros: number })[]]));
   for (let round = 1; round <= options.rounds; round += 1) {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Database } from '../db/open.ts';
+import { recountCompany } from '../server/features/company/counts.ts';
 import { recountDays } from '../server/features/task-logs/recount-days.ts';
 import { verifyTotals } from '../server/features/task-logs/recompute.ts';
 import { recountTasks } from '../server/features/tasks/task-counts.ts';
@@ -73,6 +74,7 @@ async function keepAll(database: Database, { companyId }: Company, report: Repor
   try {
     await db.selectFrom('companies').where('company_id', '=', companyId).select('company_id').forUpdate().execute();
     await recountTasks(db, companyId);
+    await recountCompany(db, companyId);
     await recountDays(db, companyId);
     await transaction.commit();
   } catch (error) {

@@ -75,7 +75,12 @@ export const keepDays = `
     group by employee_id, day
   ), stored as materialized (
     select w.employee_id, w.day, w.working_seconds, w.logged_seconds
-    from touched as t join work_days as w on w.company_id = $1 and w.employee_id = t.employee_id and w.day = t.day
+    from touched as t
+    cross join lateral (
+      select employee_id, day, working_seconds, logged_seconds from work_days
+      where company_id = $1 and employee_id = t.employee_id and day = t.day
+      offset 0
+    ) as w
   ), kept as (
     insert into work_days as w (company_id, employee_id, day, working_seconds, logged_seconds)
     select $1, employee_id, day, working_seconds, logged_seconds from counted

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { setting, tellReady } from '../sides/side.ts';
 import { login } from './login.ts';
 import { inTransaction, run } from './pool.ts';
-import { toComments, toEmployee, toNotification, toThreads } from './records.ts';
+import { toComments, toEmployee, toNotification, toThreads, unseen, type Person } from './records.ts';
 import * as sql from './statements.ts';
 import { createLog, createLogs } from './task-logs.ts';
 
@@ -58,19 +58,20 @@ app.post<{ Body: { taskId: number; sender: number; message: string } }>('/api/ta
   inTransaction(async (run) => {
     const { taskId, sender, message } = body;
     await run('find-task', sql.findTask, [companyId, taskId]);
-    const [made] = await run<{ comment_id: number }>('insert-comment', sql.insertComment, [
+    const [person] = await run<Person>('find-person', sql.findPerson, [companyId, sender]);
+    const [made] = await run<{ comment_id: number; created_at: Date }>('insert-comment', sql.insertComment, [
       companyId,
       taskId,
       sender,
       message,
     ]);
     const commentId = made!.comment_id;
+    await run('deliver', sql.deliver, [`comment-created ${commentId}`, JSON.stringify({ companyId, commentId })]);
     await run('count-comment', sql.countComment, [companyId, sender]);
     const fact = JSON.stringify({ comment_id: commentId, task_id: taskId, sender_id: sender });
     await run('publish', sql.publish, [companyId, `task ${taskId}`, 'comment.created', fact]);
-    await run('deliver', sql.deliver, [`comment-created ${commentId}`, JSON.stringify({ companyId, commentId })]);
-    const rows = await run('find-comment', sql.findComment, [companyId, commentId]);
-    return toComments(rows, viewerId)[0];
+    const row = { ...made, company_id: companyId, task_id: taskId, sender_id: sender, message };
+    return toComments([{ ...unseen, ...row, people: [person] }], viewerId)[0];
   }),
 );
 

@@ -5,8 +5,23 @@ import type { QueryResultRow } from 'pg';
 const pictureOf = (companyId: number, pictureId: string | null): string | null =>
   pictureId === null ? null : `http://127.0.0.1/pictures/${companyId}/${pictureId}`;
 
-type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
+export type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
 type Comment = Record<string, unknown> & { _id: number; reply_to: number | null; replies: Comment[] };
+
+/** What is true of every comment that has just been written. */
+export const unseen = {
+  client_sender: null,
+  mentioned_emails: [],
+  reply_to: null,
+  image: null,
+  is_edited: false,
+  is_deleted: false,
+  edited_at: null,
+  mentioned_ids: [],
+  liker_ids: [],
+  viewer_ids: [],
+  seen_at_ms: [],
+};
 
 export function toComments(rows: QueryResultRow[], viewerId: number): Comment[] {
   const people = new Map((rows[0]?.['people'] as Person[] | null)?.map((person) => [person.employee_id, person]));

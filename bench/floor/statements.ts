@@ -33,8 +33,9 @@ const withPeople = (rows: string): string => `
 
 /** $1 company, $2 task. */
 export const listComments = withPeople(`${commentRow} and c.task_id = $2`);
-/** $1 company, $2 comment. */
-export const findComment = withPeople(`${commentRow} and c.comment_id = $2`);
+/** $1 company, $2 employee. */
+export const findPerson = `
+  select employee_id, name, email, picture_id from employees where company_id = $1 and employee_id = $2`;
 
 const employeeColumns = `company_id, employee_id, email, first_name, last_name, name, phone, designation, salary, is_admin,
   is_team_leader, is_active, is_deleted, date_of_birth, date_of_joining, gender, country_code, picture_id, created_at, updated_at`;
@@ -67,7 +68,7 @@ export const findTask = `
 /** $1 company, $2 task, $3 sender, $4 message. */
 export const insertComment = `
   insert into comments (company_id, task_id, sender_id, message, created_at) values ($1, $2, $3, $4, now())
-  returning comment_id`;
+  returning comment_id, created_at`;
 /** $1 company, $2 sender. */
 export const countComment = `
   insert into comment_counts (company_id, employee_id, posted) values ($1, $2, 1)
