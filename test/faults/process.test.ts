@@ -36,24 +36,26 @@ async function signInToDemo(): Promise<Caller & { companyId: number }> {
   return { ...createCaller(service.url, body), companyId: body.company.company_id };
 }
 
-/** A request of which the server has the beginning and waits for the rest. */
+/** A request that the service has accepted, and of which it waits for the body. */
 async function beginLogin(): Promise<{ finish(): Promise<string> }> {
   const { hostname, port } = new URL(service.url);
   const body = JSON.stringify(demoSignIn());
   const socket = connect(Number(port), hostname);
-  let answer = '';
-  socket.on('data', (chunk: Buffer) => void (answer += String(chunk)));
-  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(answer)));
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.write(
     `POST /login/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
-      `Connection: close\r\n\r\n${body.slice(0, 10)}`,
+      'Expect: 100-continue\r\nConnection: close\r\n\r\n',
   );
-  // Answered in order: once this is answered, the beginning of the other has been read.
-  await createCaller(service.url).get('/healthz');
+  // Said when the head has been read, in the same breath in which the request is taken on.
+  await vi.waitUntil(() => String(Buffer.concat(chunks)).includes('100 Continue'), { timeout: 10_000 });
+  chunks.length = 0;
   return {
-    finish() {
-      socket.write(body.slice(10));
-      return closed;
+    async finish() {
+      socket.write(body);
+      await closed;
+      return String(Buffer.concat(chunks));
     },
   };
 }
