@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
-import { keepCommentCount } from './comment-counts.ts';
 
 /** A comment that is held until the transaction ends, with whose task it is on. */
 export type LockedComment = {
@@ -57,15 +56,12 @@ export async function replaceMentions(
 
 /**
  * Takes a comment away, or its content where it has replies: then it stays as a tombstone. A tombstone goes
- * with the last reply to it, and so on upwards. Answers whatever is gone, the comment first.
+ * with the last reply to it, and so on upwards. Answers whatever is gone, the comment first. Its sender's count follows.
  */
 export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {
   const isAnswered = await hasReplies(db, companyId, comment);
   if (isAnswered) await buryComment(db, companyId, comment.comment_id);
-  const gone = isAnswered ? [comment] : await deleteUpwards(db, companyId, comment);
-  // After all comments are locked, as when one is posted.
-  await keepCommentCount(db, { companyId, senderId: comment.sender_id, by: -1 });
-  return gone;
+  return isAnswered ? [comment] : await deleteUpwards(db, companyId, comment);
 }
 
 async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {

@@ -6,6 +6,7 @@ import { publish } from '../../kernel/publish.ts';
 import { deliver } from '../../kernel/reaction.ts';
 import { email, id } from '../../kernel/wire.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
+import { keepCommentCount } from './comment-counts.ts';
 import { streamOf } from './events.ts';
 import { NOT_THE_SENDER } from './faults.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
@@ -88,6 +89,7 @@ export const createComment = member
         deliver(db, commentCreated, owed),
         insertComment(db, comment),
         publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload: fact, at }),
+        keepCommentCount(db, { companyId, senderId, by: 1 }),
       ]),
     );
     ctx.afterCommit(services.wakeDeliveries);
