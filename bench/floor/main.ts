@@ -71,7 +71,8 @@ app.post<{ Body: { taskId: number; sender: number; message: string } }>('/api/ta
     const fact = JSON.stringify({ comment_id: commentId, task_id: taskId, sender_id: sender });
     await run('publish', sql.publish, [companyId, `task ${taskId}`, 'comment.created', fact]);
     const row = { ...made, company_id: companyId, task_id: taskId, sender_id: sender, message };
-    return toComments([{ ...unseen, ...row, people: [person] }], viewerId)[0];
+    const beside = { people: [person], mentions: [], likes: [], views: [] };
+    return toComments([{ ...unseen, ...row, beside }], viewerId)[0];
   }),
 );
 

@@ -17,20 +17,38 @@ export const unseen = {
   is_edited: false,
   is_deleted: false,
   edited_at: null,
-  mentioned_ids: [],
-  liker_ids: [],
-  viewer_ids: [],
-  seen_at_ms: [],
 };
 
+/** What stands beside comments, in lists that begin with the comment. */
+type Beside = {
+  people: Person[];
+  mentions: [number, number][];
+  likes: [number, number][];
+  views: [number, number, number][];
+};
+
+function byComment<Entry extends [number, ...number[]]>(entries: Entry[]): Map<number, Entry[]> {
+  const lists = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    const list = lists.get(entry[0]);
+    if (list) list.push(entry);
+    else lists.set(entry[0], [entry]);
+  }
+  return lists;
+}
+
 export function toComments(rows: QueryResultRow[], viewerId: number): Comment[] {
-  const people = new Map((rows[0]?.['people'] as Person[] | null)?.map((person) => [person.employee_id, person]));
+  if (rows.length === 0) return [];
+  const beside = rows[0]!['beside'] as Beside;
+  const people = new Map(beside.people.map((person) => [person.employee_id, person]));
   const named = (employee_id: number) => ({ employee_id, name: people.get(employee_id)!.name });
+  const [mentions, likes, views] = [byComment(beside.mentions), byComment(beside.likes), byComment(beside.views)];
   return rows.map((row) => {
+    const commentId = row['comment_id'] as number;
     const sender = people.get(row['sender_id'] as number)!;
-    const [likers, viewers] = [row['liker_ids'] as number[], row['viewer_ids'] as number[]];
+    const likers = (likes.get(commentId) ?? []).map(([, one]) => one);
     return {
-      _id: row['comment_id'] as number,
+      _id: commentId,
       taskId: row['task_id'],
       sender: {
         _id: sender.employee_id,
@@ -40,7 +58,7 @@ export function toComments(rows: QueryResultRow[], viewerId: number): Comment[] 
       ClientSender: row['client_sender'],
       message: row['message'],
       mentionedEmails: row['mentioned_emails'],
-      mentions: (row['mentioned_ids'] as number[]).map((_id) => ({ ...people.get(_id)!, _id })),
+      mentions: (mentions.get(commentId) ?? []).map(([, _id]) => ({ ...people.get(_id)!, _id })),
       reply_to: row['reply_to'] as number | null,
       image: row['image'],
       isEdited: row['is_edited'],
@@ -48,11 +66,8 @@ export function toComments(rows: QueryResultRow[], viewerId: number): Comment[] 
       likes: likers.map(named),
       likeCount: likers.length,
       likedByMe: likers.includes(viewerId),
-      seenBy: viewers.map((one, index) => ({
-        ...named(one),
-        seenAt: new Date((row['seen_at_ms'] as number[])[index]!),
-      })),
-      deepLink: `http://127.0.0.1/tasks/${row['task_id']}?comment=${row['comment_id']}`,
+      seenBy: (views.get(commentId) ?? []).map(([, one, ms]) => ({ ...named(one), seenAt: new Date(ms) })),
+      deepLink: `http://127.0.0.1/tasks/${row['task_id']}?comment=${commentId}`,
       createdAt: row['created_at'],
       editedAt: row['edited_at'],
       replies: [],

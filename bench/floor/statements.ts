@@ -4,35 +4,40 @@
  * pgbench runs the same texts.
  */
 
-const commentRow = `
-  select c.company_id, c.comment_id, c.task_id, c.sender_id, c.client_sender, c.message, c.mentioned_emails, c.reply_to,
-    c.image, c.is_edited, c.is_deleted, c.created_at, c.edited_at,
-    array(select m.employee_id from comment_mentions as m
-      where m.company_id = c.company_id and m.comment_id = c.comment_id order by m.employee_id) as mentioned_ids,
-    array(select l.employee_id from comment_likes as l
-      where l.company_id = c.company_id and l.comment_id = c.comment_id order by l.created_at, l.employee_id) as liker_ids,
-    array(select v.employee_id from comment_views as v
-      where v.company_id = c.company_id and v.comment_id = c.comment_id order by v.seen_at, v.employee_id) as viewer_ids,
-    array(select (extract(epoch from v.seen_at) * 1000)::bigint from comment_views as v
-      where v.company_id = c.company_id and v.comment_id = c.comment_id order by v.seen_at, v.employee_id) as seen_at_ms
-  from tasks as t
-  join projects as p on p.company_id = t.company_id and p.project_id = t.project_id
-  join comments as c on c.company_id = t.company_id and c.task_id = t.task_id
-  where t.company_id = $1 and t.deleted_at is null and p.deleted_at is null`;
-
-const withPeople = (rows: string): string => `
-  with talk as materialized (${rows})
-  select talk.*, case when row_number() over (order by comment_id) = 1 then (
-    select json_agg(json_build_object(
-      'employee_id', e.employee_id, 'name', e.name, 'email', e.email, 'picture_id', e.picture_id))
-    from employees as e
-    where e.company_id = $1 and e.employee_id = any(array(
-      select unnest(sender_id || mentioned_ids || liker_ids || viewer_ids) from talk))
-  ) end as people
-  from talk order by comment_id`;
+const hangsOn = (table: string): string =>
+  `from ${table} where company_id = $1 and comment_id = any(array(select comment_id from talk))`;
 
 /** $1 company, $2 task. */
-export const listComments = withPeople(`${commentRow} and c.task_id = $2`);
+export const listComments = `
+  with talk as materialized (
+    select c.company_id, c.comment_id, c.task_id, c.sender_id, c.client_sender, c.message, c.mentioned_emails, c.reply_to,
+      c.image, c.is_edited, c.is_deleted, c.created_at, c.edited_at
+    from tasks as t
+    join projects as p on p.company_id = t.company_id and p.project_id = t.project_id
+    join comments as c on c.company_id = t.company_id and c.task_id = t.task_id
+    where t.company_id = $1 and t.deleted_at is null and p.deleted_at is null and c.task_id = $2
+  ),
+  mentions as materialized (select comment_id, employee_id ${hangsOn('comment_mentions')}),
+  likes as materialized (select comment_id, employee_id, created_at ${hangsOn('comment_likes')}),
+  views as materialized (select comment_id, employee_id, seen_at ${hangsOn('comment_views')})
+  select talk.*, case when row_number() over (order by comment_id) = 1 then json_build_object(
+    'people', (
+      select json_agg(json_build_object(
+        'employee_id', e.employee_id, 'name', e.name, 'email', e.email, 'picture_id', e.picture_id))
+      from employees as e
+      where e.company_id = $1 and e.employee_id = any(array(
+        select sender_id from talk union all select employee_id from mentions
+        union all select employee_id from likes union all select employee_id from views
+      ))
+    ),
+    'mentions', array(select array[comment_id, employee_id] from mentions order by employee_id),
+    'likes', array(select array[comment_id, employee_id] from likes order by created_at, employee_id),
+    'views', array(
+      select array[comment_id, employee_id, (extract(epoch from seen_at) * 1000)::bigint]
+      from views order by seen_at, employee_id
+    )
+  ) end as beside
+  from talk order by comment_id`;
 /** $1 company, $2 employee. */
 export const findPerson = `
   select employee_id, name, email, picture_id from employees where company_id = $1 and employee_id = $2`;

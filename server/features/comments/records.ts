@@ -32,25 +32,7 @@ function selectTalk(db: Db, companyId: Given<number>, which: By) {
       'c.message',
       'c.mentioned_emails',
     ])
-    .select(['c.reply_to', 'c.image', 'c.is_edited', 'c.is_deleted', 'c.created_at', 'c.edited_at'])
-    .select([
-      sql<number[]>`array(
-        select m.employee_id from comment_mentions as m
-        where m.company_id = c.company_id and m.comment_id = c.comment_id
-        order by m.employee_id)`.as('mentioned_ids'),
-      sql<number[]>`array(
-        select l.employee_id from comment_likes as l
-        where l.company_id = c.company_id and l.comment_id = c.comment_id
-        order by l.created_at, l.employee_id)`.as('liker_ids'),
-      sql<number[]>`array(
-        select v.employee_id from comment_views as v
-        where v.company_id = c.company_id and v.comment_id = c.comment_id
-        order by v.seen_at, v.employee_id)`.as('viewer_ids'),
-      sql<number[]>`array(
-        select (extract(epoch from v.seen_at) * 1000)::bigint from comment_views as v
-        where v.company_id = c.company_id and v.comment_id = c.comment_id
-        order by v.seen_at, v.employee_id)`.as('seen_at_ms'),
-    ]);
+    .select(['c.reply_to', 'c.image', 'c.is_edited', 'c.is_deleted', 'c.created_at', 'c.edited_at']);
 }
 
 type TalkRow = Awaited<ReturnType<ReturnType<typeof selectTalk>['execute']>>[number];
@@ -59,10 +41,19 @@ export type Person = { employee_id: number; name: string; email: string; picture
 /** Who looks, and with which addresses the answer is made. */
 export type Viewer = { viewerId: number; settings: Pick<Settings, 'appUrl' | 'publicUrl'> };
 
+/** What stands beside comments, in lists that begin with the comment: [comment, employee], or with the time in ms. */
+type Beside = {
+  people: Person[];
+  mentions: [number, number][];
+  likes: [number, number][];
+  views: [number, number, number][];
+};
+
 /**
  * The comments of a task in the order in which they were written, or one of them, without their replies.
- * One statement: the first row also carries the people of all rows, each once. Joined to every like and view instead,
- * they cost the larger part of the time, and all of it where the planner's statistics are behind.
+ * One statement: the first row also carries what stands beside all rows, each of the people once. Looked up row by row it
+ * costs twice as much; people joined to every like and view cost more again, and most where the planner's statistics
+ * are behind.
  */
 export async function listRecords(
   db: Db,
@@ -71,34 +62,61 @@ export async function listRecords(
   viewer: Viewer,
 ): Promise<z.input<typeof Comment>[]> {
   const rows = await readTalk(db, 'taskId' in which ? 'taskId' : 'commentIds', { companyId, ...which });
-  const people = new Map(rows[0]?.people?.map((person) => [person.employee_id, person]));
-  return rows.map((row) => toComment(row, people, viewer));
+  const beside = rows[0]?.beside;
+  if (!beside) return [];
+  const people = new Map(beside.people.map((person) => [person.employee_id, person]));
+  const attachments = attach(beside);
+  return rows.map((row) => toComment(row, attachments.get(row.comment_id) ?? nothing, people, viewer));
 }
 
 type Named = { companyId: number; taskId?: number; commentIds?: number[] };
 
-const readTalk = compiledFor<'taskId' | 'commentIds', Named, TalkRow & { people: Person[] | null }>((db, blank, by) => {
+const readTalk = compiledFor<'taskId' | 'commentIds', Named, TalkRow & { beside: Beside | null }>((db, blank, by) => {
   const companyId = blank('companyId');
   const which = { [by]: blank(by) } as By;
-  return db
-    .with(
-      (cte) => cte('talk').materialized(),
-      () => selectTalk(db, companyId, which),
-    )
-    .selectFrom('talk')
-    .selectAll()
-    .select(
-      sql<Person[] | null>`case when row_number() over (order by comment_id) = 1 then (
+  const hangsOn = (table: 'comment_mentions' | 'comment_likes' | 'comment_views') => sql`
+    from ${sql.table(table)} where company_id = ${companyId} and comment_id = any(array(select comment_id from talk))`;
+  return sql<TalkRow & { beside: Beside | null }>`
+    with talk as materialized (${selectTalk(db, companyId, which)}),
+    mentions as materialized (select comment_id, employee_id ${hangsOn('comment_mentions')}),
+    likes as materialized (select comment_id, employee_id, created_at ${hangsOn('comment_likes')}),
+    views as materialized (select comment_id, employee_id, seen_at ${hangsOn('comment_views')})
+    select talk.*, case when row_number() over (order by comment_id) = 1 then json_build_object(
+      'people', (
         select json_agg(json_build_object(
           'employee_id', e.employee_id, 'name', e.name, 'email', e.email, 'picture_id', e.picture_id))
         from employees as e
         where e.company_id = ${companyId} and e.employee_id = any(array(
-          select unnest(sender_id || mentioned_ids || liker_ids || viewer_ids) from talk))
-      ) end`.as('people'),
-    )
-    .orderBy('comment_id')
-    .compile();
+          select sender_id from talk union all select employee_id from mentions
+          union all select employee_id from likes union all select employee_id from views
+        ))
+      ),
+      'mentions', array(select array[comment_id, employee_id] from mentions order by employee_id),
+      'likes', array(select array[comment_id, employee_id] from likes order by created_at, employee_id),
+      'views', array(
+        select array[comment_id, employee_id, (extract(epoch from seen_at) * 1000)::bigint]
+        from views order by seen_at, employee_id
+      )
+    ) end as beside
+    from talk order by comment_id`.compile(db);
 });
+
+/** What stands beside one comment, each in its order. */
+type Attached = { mentionIds: number[]; likerIds: number[]; views: { employeeId: number; seenAt: Date }[] };
+const nothing: Attached = { mentionIds: [], likerIds: [], views: [] };
+
+function attach({ mentions, likes, views }: Beside): Map<number, Attached> {
+  const attached = new Map<number, Attached>();
+  const of = (commentId: number): Attached => {
+    let one = attached.get(commentId);
+    if (!one) attached.set(commentId, (one = { mentionIds: [], likerIds: [], views: [] }));
+    return one;
+  };
+  for (const [commentId, employeeId] of mentions) of(commentId).mentionIds.push(employeeId);
+  for (const [commentId, employeeId] of likes) of(commentId).likerIds.push(employeeId);
+  for (const [commentId, employeeId, ms] of views) of(commentId).views.push({ employeeId, seenAt: new Date(ms) });
+  return attached;
+}
 
 /** One comment without its replies. */
 export async function findRecord(
@@ -145,18 +163,16 @@ export function toNewRecord(
     is_deleted: false,
     created_at: comment.now,
     edited_at: null,
-    mentioned_ids: comment.mentionedIds,
-    liker_ids: [],
-    viewer_ids: [],
-    seen_at_ms: [],
   };
+  const attached = { ...nothing, mentionIds: comment.mentionedIds };
   const people = new Map([...mentioned, sender].map((person) => [person.employee_id, person]));
-  return toComment(row, people, { viewerId: comment.senderId, settings });
+  return toComment(row, attached, people, { viewerId: comment.senderId, settings });
 }
 
 /** The row as the viewer sees it. Of a deleted comment nothing is shown of what it said. */
 function toComment(
   row: TalkRow,
+  { mentionIds, likerIds, views }: Attached,
   people: ReadonlyMap<number, Person>,
   { viewerId, settings }: Viewer,
 ): z.input<typeof Comment> {
@@ -174,21 +190,15 @@ function toComment(
     ClientSender: row.client_sender,
     message: isDeleted ? null : row.message,
     mentionedEmails: isDeleted ? [] : row.mentioned_emails,
-    mentions: isDeleted
-      ? []
-      : row.mentioned_ids.map((_id) => ({ _id, name: nameOf(_id), email: people.get(_id)!.email })),
+    mentions: isDeleted ? [] : mentionIds.map((_id) => ({ _id, name: nameOf(_id), email: people.get(_id)!.email })),
     reply_to: row.reply_to,
     image: isDeleted ? null : row.image,
     isEdited: row.is_edited,
     isDeleted,
-    likes: row.liker_ids.map((employee_id) => ({ employee_id, name: nameOf(employee_id) })),
-    likeCount: row.liker_ids.length,
-    likedByMe: row.liker_ids.includes(viewerId),
-    seenBy: row.viewer_ids.map((employee_id, index) => ({
-      employee_id,
-      name: nameOf(employee_id),
-      seenAt: new Date(row.seen_at_ms[index]!),
-    })),
+    likes: likerIds.map((employee_id) => ({ employee_id, name: nameOf(employee_id) })),
+    likeCount: likerIds.length,
+    likedByMe: likerIds.includes(viewerId),
+    seenBy: views.map(({ employeeId, seenAt }) => ({ employee_id: employeeId, name: nameOf(employeeId), seenAt })),
     deepLink: deepLinkOf(settings, row.task_id, row.comment_id),
     createdAt: row.created_at,
     editedAt: row.edited_at,
