@@ -57,7 +57,6 @@ function scriptsOf(world: World): Record<string, string> {
       filled(logs.lockDays, companyId, employee!),
       filled(logs.keepDays, companyId, employee!, starts, ends),
       filled(logs.addTime, companyId, project!, 'array[1500]::bigint[]'),
-      filled(logs.lockAllocations, companyId, project!),
       'commit;',
     ].join('\n'),
     notifications: [

@@ -1,10 +1,15 @@
-/* The service's own SQL of time logs, with all that it keeps of them; see statements.ts. */
+/*
+ * The service's own SQL of time logs, with all that it keeps of them; see statements.ts. Lists are out of the planner's
+ * sight, as the service has them: otherwise each run would be planned anew.
+ */
+
+const list = (parameter: string, type: string): string => `(select ${parameter}::${type}[])::${type}[]`;
 
 /** $1 company, $2 tasks. */
 export const lockTasks = `
   with t as materialized (
     select task_id, project_id from tasks
-    where company_id = $1 and task_id = any($2::bigint[]) and deleted_at is null order by task_id for share
+    where company_id = $1 and task_id = any(${list('$2', 'bigint')}) and deleted_at is null order by task_id for share
   )
   select t.task_id, t.project_id from t join projects as p on p.company_id = $1 and p.project_id = t.project_id
   where p.deleted_at is null`;
@@ -15,7 +20,7 @@ export const insertLogs = `
     company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
   )
   select $1::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description, true, now(), now()
-  from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[])
+  from unnest(${list('$2', 'bigint')}, ${list('$3', 'bigint')}, ${list('$4', 'bigint')}, ${list('$5', 'timestamptz')}, ${list('$6', 'timestamptz')}, ${list('$7', 'text')})
     as l (task_id, employee_id, project_id, start_time, end_time, description)
   order by l.task_id, l.employee_id, l.start_time
   on conflict on constraint task_logs_duplicate do nothing
@@ -28,7 +33,7 @@ export const lockDays = `
     select pg_advisory_xact_lock_shared(hashtextextended('days of ' || $1::text, 0)) as locked
   )
   select pg_advisory_xact_lock(hashtextextended('days of ' || $1::text || ' ' || employee_id, 0))
-  from company cross join unnest($2::bigint[]) as employee_id`;
+  from company cross join unnest(${list('$2', 'bigint')}) as employee_id`;
 
 /** $1 company, $2 employees, $3 starts, $4 ends. */
 const touchedDays = `
@@ -39,7 +44,7 @@ const touchedDays = `
     from companies as c
     cross join lateral (
       select distinct p.employee_id, local_day(p.period_start, c.timezone) + n as day
-      from unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) as p (employee_id, period_start, period_end)
+      from unnest(${list('$2', 'bigint')}, ${list('$3', 'timestamptz')}, ${list('$4', 'timestamptz')}) as p (employee_id, period_start, period_end)
       cross join lateral generate_series(
         0, local_day(p.period_end - interval '1 microsecond', c.timezone) - local_day(p.period_start, c.timezone)
       ) as n
@@ -109,15 +114,19 @@ export const listDays = `
   left join work_days as w on w.company_id = $1 and w.employee_id = t.employee_id and w.day = t.day
   order by t.day`;
 
-/** $1 company, $2 projects, $3 seconds. */
+/** $1 company, $2 projects, $3 seconds. Answers what tells whether an allocation is crossed. */
 export const addTime = `
   update projects as p set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, now())
-  from unnest($2::bigint[], $3::bigint[]) as c (project_id, seconds)
-  where p.company_id = $1 and p.project_id = c.project_id`;
+  from unnest(${list('$2', 'bigint')}, ${list('$3', 'bigint')}) as c (project_id, seconds)
+  where p.company_id = $1 and p.project_id = c.project_id
+  returning p.project_id, p.allocated_hours, p.logged_seconds, p.is_exceeded,
+    case when p.deleted_at is null then coalesce(logged_seconds > allocated_hours * 3600, false) else p.is_exceeded end
+      as exceeds`;
 
 /** $1 company, $2 projects. */
 export const allocations = `
   select project_id, allocated_hours, logged_seconds, is_exceeded,
     coalesce(logged_seconds > allocated_hours * 3600, false) as exceeds
-  from projects where company_id = $1 and project_id = any($2::bigint[]) and deleted_at is null order by project_id`;
+  from projects where company_id = $1 and project_id = any(${list('$2', 'bigint')}) and deleted_at is null
+  order by project_id`;
 export const lockAllocations = `${allocations} for no key update`;

@@ -31,7 +31,6 @@ async function insert(run: Run, companyId: number, entries: Entry[]) {
   const projectIds = [...seconds.keys()];
   if (projectIds.length > 1) await run('lock-allocations', sql.lockAllocations, [companyId, projectIds]);
   await run('add-time', sql.addTime, [companyId, projectIds, [...seconds.values()]]);
-  await run('lock-allocations', sql.lockAllocations, [companyId, projectIds]);
   return { made, periods, projectIds };
 }
 

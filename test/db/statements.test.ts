@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
+import { cutPage } from '../../db/cut-page.ts';
+import { list } from '../../db/list.ts';
 import { openClone } from '../support/database.ts';
 
 const database = await openClone({ connectionsMax: 1 });
@@ -37,6 +39,34 @@ describe('a statement with parameters', () => {
 test('a statement without parameters is not kept', async () => {
   await sql`select 'no parameters'`.execute(db);
   expect(await preparedLike('no parameters')).toEqual([]);
+});
+
+describe('a plan is kept', () => {
+  /** How often a statement ran with a plan made for these very values, of twenty times. */
+  async function countPlansMade(part: string, run: () => Promise<unknown>): Promise<number> {
+    for (let times = 0; times < 20; times += 1) await run();
+    const { rows } = await sql<{ custom_plans: number }>`
+      select custom_plans from pg_prepared_statements where position(${part} in statement) = 1`.execute(db);
+    return rows[0]!.custom_plans;
+  }
+
+  test('for a list however long it is, and for a plain parameter it is not', async () => {
+    const count = (ids: ReturnType<typeof list>) =>
+      sql`select count(*) from unnest(${ids}) cross join generate_series(1, 1000)`.execute(db);
+    expect(await countPlansMade('select count(*) from unnest((', () => count(list([1, 2, 3], 'bigint')))).toBe(5);
+    expect(await countPlansMade('select count(*) from unnest($', () => count(sql`${[1, 2, 3]}::bigint[]`))).toBe(20);
+  });
+
+  test('for the first page of a list, and with its size as a parameter it is not', async () => {
+    const numbers = sql<{ n: number }>`(select n from generate_series(1, 100000) as n)`.as<'numbers'>(sql`numbers`);
+    const many = (name: string) => db.selectFrom(numbers).where('n', '>', 0).select(`n as ${name}`);
+    const cut = () =>
+      many('cut')
+        .$call(cutPage({ size: 10, skipped: 0 }))
+        .execute();
+    expect(await countPlansMade('select "n" as "cut"', cut)).toBe(5);
+    expect(await countPlansMade('select "n" as "plain"', () => many('plain').limit(10).execute())).toBe(20);
+  });
 });
 
 describe('a column arrives as', () => {

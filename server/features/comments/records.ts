@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { compiled, compiledFor, type Given } from '../../../db/compiled.ts';
+import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
 import { pictureUrl } from '../employees/queries.ts';
@@ -21,7 +22,7 @@ function selectTalk(db: Db, companyId: Given<number>, which: By) {
     .$call((query) =>
       'taskId' in which
         ? query.where('c.task_id', '=', which.taskId)
-        : query.where('c.comment_id', '=', sql<number>`any(${which.commentIds}::bigint[])`),
+        : query.where('c.comment_id', '=', sql<number>`any(${list(which.commentIds, 'bigint')})`),
     )
     .select([
       'c.company_id',

@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely';
 import { z } from 'zod';
-import { compiledFor } from '../../../db/compiled.ts';
+import { compiled, compiledFor } from '../../../db/compiled.ts';
+import { cutPage } from '../../../db/cut-page.ts';
 import type { Db } from '../../../db/open.ts';
 import { FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
@@ -55,7 +56,7 @@ export const listNotifications = member
     const recipient = await requireSelf(ctx.db, ctx.caller, recipientId);
     const wanted = toColumns(filtered);
     const [rows, total] = await Promise.all([
-      readPage(ctx.db, narrowedBy(wanted), { ...recipient, ...wanted, offset: (number - 1) * pageSize }),
+      readPage(ctx.db, wanted, recipient, number),
       totalOf(ctx.db, recipient, wanted),
     ]);
     return {
@@ -78,14 +79,29 @@ const toColumns = (filtered: Filters): Narrowed => ({
   is_mention: filtered.isMention,
 });
 
-const readPage = compiledFor<string, Recipient & Narrowed & { offset: number }, NotificationRow>(
+function readPage(db: Db, wanted: Narrowed, recipient: Recipient, page: number): Promise<NotificationRow[]> {
+  const narrowing = narrowedBy(wanted);
+  if (narrowing === '' && page === 1) return readNewest(db, recipient);
+  return readMatching(db, narrowing, { ...recipient, ...wanted, skipped: (page - 1) * pageSize });
+}
+
+/** What is asked for most has one plan for all. */
+const readNewest = compiled<Recipient, NotificationRow>((db, blank) =>
+  withRecord(ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') }))
+    .orderBy('n.notification_id', 'desc')
+    .$call(cutPage({ size: pageSize, skipped: 0 }))
+    .compile(),
+);
+
+/** Planned by what is wanted: only then an index of what few notifications have is found. */
+const readMatching = compiledFor<string, Recipient & Narrowed & { skipped: number }, NotificationRow>(
   (db, blank, narrowing) => {
     const own = ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') });
     const matching = namesIn(narrowing).reduce(
       (query, name) => query.where(`n.${name}`, '=', blank(name) as RawBuilder<never>),
       own,
     );
-    return withRecord(matching).orderBy('n.notification_id', 'desc').limit(pageSize).offset(blank('offset')).compile();
+    return withRecord(matching).orderBy('n.notification_id', 'desc').limit(pageSize).offset(blank('skipped')).compile();
   },
 );
 

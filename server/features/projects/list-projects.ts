@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cutPage } from '../../../db/cut-page.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -29,8 +30,7 @@ export const listProjects = member
       chosen
         .select(projectColumns)
         .orderBy('project_id', 'desc')
-        .limit(pageSize)
-        .offset((input.page - 1) * pageSize)
+        .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize }))
         .execute(),
       countKept(ctx.db, companyId, 'project', input.status),
     ]);

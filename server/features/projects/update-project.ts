@@ -47,7 +47,7 @@ export const updateProject = member
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
     if (input.allocatedHours !== undefined) {
-      await settleAllocation(ctx.db, { companyId, projectIds: [project.project_id], now });
+      await settleAllocation(ctx.db, { companyId, projectId: project.project_id, now });
       ctx.afterCommit(ctx.services.wakeDeliveries);
     }
     await keepProjectCounts(ctx.db, { companyId, before: project.status, after: row.status });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { compiled, compiledFor } from '../../../db/compiled.ts';
+import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import { deliver } from '../../kernel/reaction.ts';
 import { projectHoursExceeded } from './reactions.ts';
@@ -13,39 +14,55 @@ import { projectHoursExceeded } from './reactions.ts';
  * inserted a log hold the project FOR KEY SHARE for their foreign keys, and a stronger lock would deadlock them.
  */
 
-/** Adds to the logged time of projects; `changes` holds seconds, negative to take away. Settle afterwards. */
+/**
+ * Adds to the logged time of projects, in `changes` seconds, negative to take away, and holds them against their
+ * allocations. Wake the deliveries after the commit: a project may have crossed its own.
+ */
 export async function addLoggedTime(
   db: Db,
   { companyId, changes, now }: { companyId: number; changes: ReadonlyMap<number, number>; now: Date },
 ): Promise<void> {
-  const rows = [...changes].filter(([, seconds]) => seconds !== 0);
-  if (rows.length === 0) return;
-  const projectIds = rows.map(([projectId]) => projectId);
-  const seconds = rows.map(([, delta]) => delta);
-  const locking = rows.length > 1 ? readAllocations(db, 'locked', { companyId, projectIds }) : undefined;
-  await Promise.all([locking, addSeconds(db, { companyId, projectIds, seconds, now })]);
+  const changed = [...changes].filter(([, seconds]) => seconds !== 0);
+  if (changed.length === 0) return;
+  const projectIds = changed.map(([projectId]) => projectId);
+  const seconds = changed.map(([, delta]) => delta);
+  // Sent at once. An update locks its rows as it finds them, so several are locked in their order before.
+  const [, projects] = await Promise.all([
+    projectIds.length > 1 && readAllocations(db, 'locked', { companyId, projectIds }),
+    addSeconds(db, { companyId, projectIds, seconds, now }),
+  ]);
+  await settle(db, { companyId, projects, now });
 }
 
 type AddedSeconds = { companyId: number; projectIds: number[]; seconds: number[]; now: Date };
 
-const addSeconds = compiled<AddedSeconds, object>((db, blank) =>
-  sql<object>`
+const addSeconds = compiled<AddedSeconds, Allocation>((db, blank) =>
+  sql<Allocation>`
     update projects as p
     set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, ${blank('now')}::timestamptz)
-    from unnest(${blank('projectIds')}::bigint[], ${blank('seconds')}::bigint[]) as c (project_id, seconds)
-    where p.company_id = ${blank('companyId')} and p.project_id = c.project_id`.compile(db),
+    from unnest(${list(blank('projectIds'), 'bigint')}, ${list(blank('seconds'), 'bigint')}) as c (project_id, seconds)
+    where p.company_id = ${blank('companyId')} and p.project_id = c.project_id
+    returning p.project_id, p.allocated_hours, p.logged_seconds, p.is_exceeded,
+      case when p.deleted_at is null then ${exceeds} else p.is_exceeded end as exceeds`.compile(db),
 );
 
-/**
- * Holds projects against their allocations, after their logged time or their allocation has changed in this
- * transaction. A project that has just begun to exceed its own owes its admins a notification: wake the deliveries after
- * the commit. One that no longer exceeds may cross again.
- */
+/** Holds a project against its allocation, when that has changed in this transaction; wake the deliveries as above. */
 export async function settleAllocation(
   db: Db,
-  { companyId, projectIds, now }: { companyId: number; projectIds: readonly number[]; now: Date },
+  { companyId, projectId, now }: { companyId: number; projectId: number; now: Date },
 ): Promise<void> {
-  const projects = await readAllocations(db, 'locked', { companyId, projectIds });
+  const projects = await readAllocations(db, 'locked', { companyId, projectIds: [projectId] });
+  await settle(db, { companyId, projects, now });
+}
+
+/**
+ * A project that has just begun to exceed its allocation owes its admins a notification. One that no longer exceeds may
+ * cross again. The rows are locked.
+ */
+async function settle(
+  db: Db,
+  { companyId, projects, now }: { companyId: number; projects: readonly Allocation[]; now: Date },
+): Promise<void> {
   for (const project of projects) {
     if (project.exceeds === project.is_exceeded) continue;
     await db
@@ -85,22 +102,25 @@ type Allocation = {
   is_exceeded: boolean;
   exceeds: boolean;
 };
+
+/** A project without an allocation exceeds none. */
+const exceeds = sql<boolean>`coalesce(logged_seconds > allocated_hours * 3600, false)`;
+
 type Projects = { companyId: number; projectIds: readonly number[] };
 
 const readAllocations = compiledFor<'locked' | 'as they are', Projects, Allocation>((db, blank, how) =>
   db
     .selectFrom('projects')
     .where('company_id', '=', blank('companyId'))
-    .where('project_id', '=', sql<number>`any(${blank('projectIds')}::bigint[])`)
+    .where('project_id', '=', sql<number>`any(${list(blank('projectIds'), 'bigint')})`)
     .where('deleted_at', 'is', null)
     .select(['project_id', 'allocated_hours', 'logged_seconds', 'is_exceeded'])
-    .select(sql<boolean>`coalesce(logged_seconds > allocated_hours * 3600, false)`.as('exceeds'))
+    .select(exceeds.as('exceeds'))
     .orderBy('project_id')
     .$if(how === 'locked', (query) => query.forNoKeyUpdate())
     .compile(),
 );
 
-/** A project without an allocation exceeds none. */
 const toExceeded = (row: Allocation): ExceededProject => ({
   projectId: row.project_id,
   allocatedHours: row.allocated_hours!,

@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import { compiled } from '../../../db/compiled.ts';
+import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
@@ -105,9 +106,9 @@ const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, blank) =>
       ${blank('companyId')}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description,
       l.manual_add, ${blank('now')}::timestamptz, ${blank('now')}::timestamptz
     from unnest(
-      ${blank('taskIds')}::bigint[], ${blank('employeeIds')}::bigint[], ${blank('projectIds')}::bigint[],
-      ${blank('starts')}::timestamptz[], ${blank('ends')}::timestamptz[],
-      ${blank('descriptions')}::text[], ${blank('manual')}::boolean[]
+      ${list(blank('taskIds'), 'bigint')}, ${list(blank('employeeIds'), 'bigint')}, ${list(blank('projectIds'), 'bigint')},
+      ${list(blank('starts'), 'timestamptz')}, ${list(blank('ends'), 'timestamptz')},
+      ${list(blank('descriptions'), 'text')}, ${list(blank('manual'), 'boolean')}
     ) with ordinality as l (
       task_id, employee_id, project_id, start_time, end_time, description, manual_add, position
     )

@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/open.ts';
-import { addLoggedTime, settleAllocation } from './allocation.ts';
+import { addLoggedTime } from './allocation.ts';
 import type { TaskLogRow } from './queries.ts';
 import { keepWorkDays, type Period } from './work-days.ts';
 
@@ -29,7 +29,6 @@ export async function keepTotals(
   await Promise.all([
     periods.length > 0 && keepWorkDays(db, companyId, { periods, hadLogs: changes.some(({ before }) => before) }),
     addLoggedTime(db, { companyId, changes: seconds, now }),
-    settleAllocation(db, { companyId, projectIds: [...seconds.keys()], now }),
   ]);
 }
 

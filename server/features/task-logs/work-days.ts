@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { compiled, compiledFor, type Blanks, type Given } from '../../../db/compiled.ts';
+import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 
 /*
@@ -144,7 +145,7 @@ function touchedDays({ companyId, employeeIds, starts, ends }: { [Key in keyof P
       cross join lateral (
         select distinct p.employee_id, local_day(p.period_start, c.timezone) + n as day
         from unnest(
-          ${employeeIds}::bigint[], ${starts}::timestamptz[], ${ends}::timestamptz[]
+          ${list(employeeIds, 'bigint')}, ${list(starts, 'timestamptz')}, ${list(ends, 'timestamptz')}
         ) as p (employee_id, period_start, period_end)
         cross join lateral generate_series(
           0, local_day(p.period_end - interval '1 microsecond', c.timezone) - local_day(p.period_start, c.timezone)
@@ -165,7 +166,7 @@ const lockDays = compiled<{ companyId: number; ids: number[] }, object>((db, bla
   sql<object>`
     with company as materialized (select pg_advisory_xact_lock_shared(${companyKey(blank('companyId'))}) as locked)
     select pg_advisory_xact_lock(hashtextextended('days of ' || ${blank('companyId')}::text || ' ' || employee_id, 0))
-    from company cross join unnest(${blank('ids')}::bigint[]) as employee_id`.compile(db),
+    from company cross join unnest(${list(blank('ids'), 'bigint')}) as employee_id`.compile(db),
 );
 
 /** Nobody counts days of the company until the transaction ends. Take the company's row before. */

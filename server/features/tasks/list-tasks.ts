@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { cutPage } from '../../../db/cut-page.ts';
 import type { Db } from '../../../db/open.ts';
 import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
@@ -49,8 +50,7 @@ export const listTasks = member
     const chosen = matching
       .select(taskColumns)
       .orderBy('t.task_id', 'desc')
-      .limit(pageSize)
-      .offset((input.page - 1) * pageSize);
+      .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize }));
     const [rows, total] = await Promise.all([
       selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute(),
       q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching),

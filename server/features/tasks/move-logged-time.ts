@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { addLoggedTime, settleAllocation } from '../task-logs/allocation.ts';
+import { addLoggedTime } from '../task-logs/allocation.ts';
 
 /**
  * Takes the time logged on a task along into another project, and settles both allocations. The task must be locked
@@ -24,5 +24,4 @@ export async function moveLoggedTime(
     [to, seconds],
   ]);
   await addLoggedTime(db, { companyId, changes, now });
-  await settleAllocation(db, { companyId, projectIds: [from, to], now });
 }

@@ -2,6 +2,7 @@ import { sql, type AliasableExpression, type Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
 import { compiled, type Given } from '../../../db/compiled.ts';
+import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { StreamName } from '../../kernel/streams.ts';
@@ -66,17 +67,21 @@ const lockShared = compiled<{ companyId: number; taskId: number }, VisibleTask>(
 
 /** The same for several tasks at once, in the order of their identifiers; answers those that there are. */
 export async function lockVisibleTasks(db: Db, companyId: number, taskIds: readonly number[]): Promise<VisibleTask[]> {
-  const { rows } = await sql<VisibleTask>`
+  return lockAllShared(db, { companyId, taskIds });
+}
+
+const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }, VisibleTask>((db, blank) =>
+  sql<VisibleTask>`
     with t as materialized (
       select task_id, project_id, title, owner_id from tasks
-      where company_id = ${companyId} and task_id = any(${taskIds}::bigint[]) and deleted_at is null
+      where company_id = ${blank('companyId')} and task_id = any(${list(blank('taskIds'), 'bigint')})
+        and deleted_at is null
       order by task_id for share
     )
     select t.task_id, t.project_id, t.title, t.owner_id
-    from t join projects as p on p.company_id = ${companyId} and p.project_id = t.project_id
-    where p.deleted_at is null`.execute(db);
-  return rows;
-}
+    from t join projects as p on p.company_id = ${blank('companyId')} and p.project_id = t.project_id
+    where p.deleted_at is null`.compile(db),
+);
 
 /** The same for whoever is about to change or delete the task itself. */
 export async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
