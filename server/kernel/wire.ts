@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toIso } from './iso.ts';
 
 /**
  * What values look like outside, in requests and answers. The schemas are strict: a number is a number.
@@ -84,7 +85,7 @@ export const timestamp = z
 /** A moment as answers carry it: UTC with milliseconds and `Z`. Takes what the database gives, also from inside JSON. */
 export const moment = z
   .union([z.date(), z.string()])
-  .transform((value) => (value instanceof Date ? value : new Date(value)).toISOString())
+  .transform((value) => toIso(value instanceof Date ? value : new Date(value)))
   .pipe(
     z
       .string()
