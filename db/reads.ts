@@ -67,32 +67,32 @@ export function openReads(
     return free;
   }
 
-  /** Undefined where no lane answered. */
-  async function runOnLane(text: string, values: readonly unknown[]): Promise<unknown[] | undefined> {
+  const isKeptAway = (name: string): boolean => (keptAway.get(name)?.untilMs ?? 0) > performance.now();
+
+  /** Answers its rows; by way of the pool, where no lane answers. */
+  async function run(text: string, values: readonly unknown[]): Promise<unknown[]> {
     const name = nameOf(text, values);
-    if (name === undefined || (keptAway.get(name)?.untilMs ?? 0) > performance.now()) return undefined;
-    try {
-      return (await freeLane()?.run({ name, text, values }))?.rows;
-    } catch (error) {
-      if ((error as { code?: unknown }).code === readOnlyTransaction) onWrite(text);
-      return undefined;
+    const lane = name === undefined || (keptAway.size > 0 && isKeptAway(name)) ? undefined : freeLane();
+    if (lane) {
+      try {
+        return (await lane.run({ name: name!, text, values })).rows;
+      } catch (error) {
+        if ((error as { code?: unknown }).code === readOnlyTransaction) onWrite(text);
+      }
     }
+    const query = CompiledQuery.raw(text, [...values]);
+    return (await db.getExecutor().provideConnection((pooled) => pooled.executeQuery(query))).rows;
   }
 
   const lanesAsOne: DatabaseConnection = {
-    async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-      const rows = await runOnLane(query.sql, query.parameters);
-      if (rows) return { rows: rows as Row[] };
-      return db.getExecutor().provideConnection((pooled) => pooled.executeQuery<Row>(query));
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+      return { rows: (await run(sql, parameters)) as Row[] };
     },
     streamQuery: () => refuse('streams'),
   };
   const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(lanesAsOne) });
   const reads = new Kysely<Schema>({ config: { dialect }, dialect, driver: withoutTransactions, executor });
-  shortWays.set(reads, async (text, values) => {
-    const rows = await runOnLane(text, values);
-    return rows ?? (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows;
-  });
+  shortWays.set(reads, run);
   return {
     db: reads,
     close: async () => void (await Promise.all((lanes ?? []).map((lane) => lane.close()))),
