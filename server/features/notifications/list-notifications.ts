@@ -89,7 +89,7 @@ function readPage(db: Db, wanted: Narrowed, recipient: Recipient, page: number):
 const readNewest = compiled<Recipient, NotificationRow>((db, blank) =>
   withRecord(ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') }))
     .orderBy('n.notification_id', 'desc')
-    .$call(cutPage({ size: pageSize, skipped: 0 }))
+    .$call(cutPage({ size: pageSize, skipped: 0, isWhole: true }))
     .compile(),
 );
 
@@ -101,7 +101,10 @@ const readMatching = compiledFor<string, Recipient & Narrowed & { skipped: numbe
       (query, name) => query.where(`n.${name}`, '=', blank(name) as RawBuilder<never>),
       own,
     );
-    return withRecord(matching).orderBy('n.notification_id', 'desc').limit(pageSize).offset(blank('skipped')).compile();
+    return withRecord(matching)
+      .orderBy('n.notification_id', 'desc')
+      .$call(cutPage({ size: pageSize, skipped: blank('skipped'), isWhole: false }))
+      .compile();
   },
 );
 

@@ -30,7 +30,7 @@ export const listProjects = member
       chosen
         .select(projectColumns)
         .orderBy('project_id', 'desc')
-        .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize }))
+        .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize, isWhole: input.status === undefined }))
         .execute(),
       countKept(ctx.db, companyId, 'project', input.status),
     ]);

@@ -42,6 +42,7 @@ export const listTasks = member
     if (projectId !== undefined && !(await isProject(ctx.db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== undefined && !(await findEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
+    const isWhole = [projectId, status, ownerId, q].every((filter) => filter === undefined);
     const matching = selectVisibleTasks(ctx.db, companyId)
       .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
       .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
@@ -50,7 +51,7 @@ export const listTasks = member
     const chosen = matching
       .select(taskColumns)
       .orderBy('t.task_id', 'desc')
-      .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize }));
+      .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize, isWhole }));
     const [rows, total] = await Promise.all([
       selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute(),
       q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching),
