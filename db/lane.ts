@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { keepConnected } from './kept-connection.ts';
+import { atEndOfTurn } from './turn.ts';
 import { NamedQuery, type NamedStatement } from './named-query.ts';
 
 /*
@@ -59,7 +60,7 @@ export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
     unsent.push(flight);
     if (unsent.length > 1) return;
     stream.cork();
-    setImmediate(() => {
+    atEndOfTurn(() => {
       stream.uncork();
       const now = performance.now();
       // Whatever was answered meanwhile has been read by now.

@@ -1,3 +1,5 @@
+import { atEndOfTurn } from '../../db/turn.ts';
+
 /**
  * Looks up one by one what is loaded together: all that is asked for within one turn of the event loop is one `load`.
  * It begins after the last of them has asked, so nobody is answered with what was true before.
@@ -12,7 +14,7 @@ export function batched<Key, Value>(
     if (!asked) {
       const keys = (asked = new Set<Key>());
       loading = new Promise((resolve) => {
-        setImmediate(() => {
+        atEndOfTurn(() => {
           asked = undefined;
           resolve(load([...keys]));
         });
