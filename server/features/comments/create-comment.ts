@@ -6,7 +6,6 @@ import { publish } from '../../kernel/publish.ts';
 import { deliver } from '../../kernel/reaction.ts';
 import { email, id } from '../../kernel/wire.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
-import { keepCommentCount } from './comment-counts.ts';
 import { streamOf } from './events.ts';
 import { NOT_THE_SENDER } from './faults.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
@@ -87,9 +86,9 @@ export const createComment = member
     await ctx.finish(() =>
       Promise.all([
         deliver(db, commentCreated, owed),
-        insertComment(db, comment),
         publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload: fact, at }),
-        keepCommentCount(db, { companyId, senderId, by: 1 }),
+        // After the stream: it counts, as the last of all.
+        insertComment(db, comment),
       ]),
     );
     ctx.afterCommit(services.wakeDeliveries);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { compiled } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
+import { keepCommentCount } from './comment-counts.ts';
 
 /** Where the frontend shows a comment. */
 export function deepLinkOf({ appUrl }: Pick<Settings, 'appUrl'>, taskId: number, commentId: number): string {
@@ -49,12 +50,13 @@ const nextCommentId = compiled<{ sequence: string }, { id: number }>((db, blank)
   sql<{ id: number }>`select nextval(${blank('sequence')}::text::regclass) as id`.compile(db),
 );
 
-/** With its mentions; its sender's count follows. */
+/** Sent at once, what others wait for last; see {@link keepCommentCount}. */
 export async function insertComment(db: Db, { mentionedIds, ...comment }: NewComment): Promise<void> {
-  const { companyId, commentId } = comment;
+  const { companyId, commentId, senderId } = comment;
   await Promise.all([
     writeComment(db, comment),
     mentionedIds.length > 0 && writeMentions(db, { companyId, commentId, mentionedIds }),
+    keepCommentCount(db, { companyId, senderId, by: 1 }),
   ]);
 }
 
