@@ -8,7 +8,7 @@ import { DUPLICATE_TASK_LOG } from './faults.ts';
 import { insertTaskLogs, isActiveEmployee, toTaskLog } from './queries.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
-import { keepTotals } from './totals.ts';
+import { keepTotals, toCounted } from './totals.ts';
 import { checkMayWrite } from './writers.ts';
 
 export const createTaskLog = member
@@ -57,9 +57,12 @@ export const createTaskLog = member
     const { project_id: projectId } = task;
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
-    const [made] = await insertTaskLogs(db, { companyId, logs: [log], now });
+    // Sent at once: where the log turns out to be a duplicate, nothing of this transaction is kept.
+    const [[made]] = await Promise.all([
+      insertTaskLogs(db, { companyId, logs: [log], now }),
+      keepTotals(db, { companyId, changes: [{ after: toCounted(log) }], now }),
+    ]);
     if (!made) throw DUPLICATE_TASK_LOG();
-    await keepTotals(db, { companyId, changes: [{ after: made }], now });
     ctx.afterCommit(services.wakeDeliveries);
     return toTaskLog(made);
   });

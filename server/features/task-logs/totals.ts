@@ -1,9 +1,18 @@
 import type { Db } from '../../../db/open.ts';
 import { addLoggedTime } from './allocation.ts';
-import type { TaskLogRow } from './queries.ts';
+import type { NewTaskLog, TaskLogRow } from './queries.ts';
 import { keepWorkDays, type Period } from './work-days.ts';
 
 type CountedLog = Pick<TaskLogRow, 'employee_id' | 'project_id' | 'start_time' | 'end_time' | 'duration_seconds'>;
+
+/** A log as it is about to be written, with the duration that the database gives it. */
+export const toCounted = (log: Omit<NewTaskLog, 'description' | 'manualAdd'>): CountedLog => ({
+  employee_id: log.employeeId,
+  project_id: log.projectId,
+  start_time: log.startTime,
+  end_time: log.endTime,
+  duration_seconds: Math.round((log.endTime.getTime() - log.startTime.getTime()) / 1000),
+});
 
 /** A log before and after a change: a new one has no before, a deleted one no after. */
 export type LogChange = { before?: CountedLog; after?: CountedLog };
