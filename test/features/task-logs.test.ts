@@ -79,6 +79,28 @@ describe('a new task log', () => {
     expect(await loggedHours(projectId)).toBe(4.5);
   });
 
+  test('adds as many seconds as it is answered to last, also where that is rounded', async () => {
+    const { projectId, taskId } = await startWork(admin);
+    const begun = Date.parse('2025-03-03T09:00:00.123Z');
+    for (const [index, lastsMs] of [400, 500, 1_499, 1_500, 2_500, 3_501, 59_999].entries()) {
+      const startMs = begun + index * 60_000;
+      const times = {
+        start_time: new Date(startMs).toISOString(),
+        end_time: new Date(startMs + lastsMs).toISOString(),
+      };
+      expect((await grace.post('/tasklog/create/', entry(taskId, times))).status).toBe(200);
+    }
+    const { totalSeconds } = await logsOf(taskId);
+    expect(totalSeconds).toBe(0 + 1 + 1 + 2 + 3 + 4 + 60);
+    const { logged_seconds: kept } = await service.database.db
+      .selectFrom('projects')
+      .where('company_id', '=', admin.companyId)
+      .where('project_id', '=', projectId)
+      .select('logged_seconds')
+      .executeTakeFirstOrThrow();
+    expect(kept).toBe(totalSeconds);
+  });
+
   test('is written by a team leader or an admin for somebody else, and by nobody else', async () => {
     const { projectId, taskId } = await startWork(admin);
     expect(refusal(await joan.post('/tasklog/create/', entry(taskId)))).toEqual({ status: 403, code: 'FORBIDDEN' });
