@@ -43,8 +43,8 @@ function scriptsOf(world: World): Record<string, string> {
         filled(sql.insertComment, companyId, ':task', employeeId, `'<p>Ready for <b>review</b>: the mill turns.</p>'`),
       ),
       filled(sql.deliver, `'comment-created ' || :comment_id::text`, fact),
-      filled(sql.countComment, companyId, employeeId),
       filled(sql.publish, companyId, `'task ' || :task::text`, `'comment.created'`, fact),
+      filled(sql.countComment, companyId, employeeId),
       'commit;',
     ].join('\n'),
     'create-log': [

@@ -20,8 +20,10 @@ export const insertLogs = `
     company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
   )
   select $1::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description, true, now(), now()
-  from unnest(${list('$2', 'bigint')}, ${list('$3', 'bigint')}, ${list('$4', 'bigint')}, ${list('$5', 'timestamptz')}, ${list('$6', 'timestamptz')}, ${list('$7', 'text')})
-    as l (task_id, employee_id, project_id, start_time, end_time, description)
+  from unnest(
+    ${list('$2', 'bigint')}, ${list('$3', 'bigint')}, ${list('$4', 'bigint')},
+    ${list('$5', 'timestamptz')}, ${list('$6', 'timestamptz')}, ${list('$7', 'text')}
+  ) as l (task_id, employee_id, project_id, start_time, end_time, description)
   order by l.task_id, l.employee_id, l.start_time
   on conflict on constraint task_logs_duplicate do nothing
   returning task_log_id, task_id, employee_id, project_id, start_time, end_time, duration_seconds, description,
@@ -44,7 +46,9 @@ const touchedDays = `
     from companies as c
     cross join lateral (
       select distinct p.employee_id, local_day(p.period_start, c.timezone) + n as day
-      from unnest(${list('$2', 'bigint')}, ${list('$3', 'timestamptz')}, ${list('$4', 'timestamptz')}) as p (employee_id, period_start, period_end)
+      from unnest(
+        ${list('$2', 'bigint')}, ${list('$3', 'timestamptz')}, ${list('$4', 'timestamptz')}
+      ) as p (employee_id, period_start, period_end)
       cross join lateral generate_series(
         0, local_day(p.period_end - interval '1 microsecond', c.timezone) - local_day(p.period_start, c.timezone)
       ) as n
