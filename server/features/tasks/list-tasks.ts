@@ -9,9 +9,9 @@ import { id, page, pageOf, text } from '../../kernel/wire.ts';
 import { countKept } from '../company/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
-import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask, type TaskStatus } from './queries.ts';
+import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task, taskStatus } from './schemas.ts';
-import { countOwned } from './task-counts.ts';
+import { countOwned, type Narrowed } from './task-counts.ts';
 
 const pageSize = 20;
 
@@ -58,8 +58,6 @@ export const listTasks = member
     ]);
     return { results: rows.map(toTask), page: input.page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
   });
-
-type Narrowed = { projectId?: number | undefined; ownerId?: number | undefined; status?: TaskStatus | undefined };
 
 function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {
   if (projectId === undefined && ownerId === undefined) return countKept(db, companyId, 'task', status);

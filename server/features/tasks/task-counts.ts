@@ -83,16 +83,15 @@ function isCountedAlike(one: CountedTask, other: CountedTask): boolean {
   );
 }
 
+/** What tasks are narrowed to. */
+export type Narrowed = {
+  projectId?: number | undefined;
+  ownerId?: number | undefined;
+  status?: TaskStatus | undefined;
+};
+
 /** How many tasks there are of a project, of an owner or of both, of one status or of all. */
-export async function countOwned(
-  db: Db,
-  companyId: number,
-  {
-    projectId,
-    ownerId,
-    status,
-  }: { projectId?: number | undefined; ownerId?: number | undefined; status?: TaskStatus | undefined },
-): Promise<number> {
+export async function countOwned(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {
   const counted = sql.join(
     (status ? [status] : taskStatuses).map((name) => sql.ref(`t.${name}`)),
     sql` + `,
