@@ -58,7 +58,7 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
   app.setErrorHandler((error: FastifyError, request, reply) => refuse(request, reply, fromFastify(error)));
   app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_FOUND()));
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
+    reply.header('X-Request-Id', request.id);
     // A body in chunks may turn out to be no HTTP: what has come of it is read before anything is answered.
     if (request.headers['transfer-encoding'] === undefined) done();
     else setImmediate(done);

@@ -35,7 +35,9 @@ const dataPolicy = { 'default-src': "'none'", 'frame-ancestors': "'none'", 'base
  */
 const fixed = {
   'content-security-policy': policyOf(dataPolicy),
+  'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
   // What else is served below this name is not ours to decide, so subdomains are left out.
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
@@ -43,9 +45,6 @@ const fixed = {
   // Answers are about somebody; what may be kept says so itself.
   'cache-control': 'no-store',
 };
-
-/** On pages beside these: data opens no window and leads nowhere. */
-const fixedOfPages = { 'cross-origin-opener-policy': 'same-origin', 'referrer-policy': 'no-referrer' };
 
 /** The reference loads from here only; its styles are set by its script. */
 export const pagePolicy = policyOf({
@@ -81,7 +80,7 @@ export async function registerSecurity(
   app.addHook('onRequest', (request, reply, done) => {
     const { policy } = request.routeOptions.config;
     reply.headers(fixed);
-    if (policy !== undefined) reply.headers({ ...fixedOfPages, 'content-security-policy': policy });
+    if (policy !== undefined) reply.header('content-security-policy', policy);
     done();
   });
   if (corsOrigins.length === 0) return;
