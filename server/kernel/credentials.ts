@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { batched } from '../../db/batched.ts';
 import { compiled } from '../../db/compiled.ts';
 import type { Db } from '../../db/open.ts';
-import { batched } from './batched.ts';
 import { nameOf } from './connections.ts';
 import type { Credential, Scope, Services } from './context.ts';
 
@@ -40,11 +40,11 @@ export function createCredentials({ database, background }: Pick<Services, 'data
   const beingMarked = new Set<string>();
 
   return {
-    findSession: batched(async (sessionIds) => {
+    findSession: batched(itself, async (sessionIds: number[]) => {
       const rows = await readSessions(database.reads, { sessionIds });
       return new Map(rows.map((row) => [row.id, row]));
     }),
-    findApiKey: batched(async (keyHashes) => {
+    findApiKey: batched(itself, async (keyHashes: string[]) => {
       const rows = await readApiKeys(database.reads, { keyHashes });
       return new Map(rows.map((row) => [row.keyHash, row]));
     }),
@@ -59,6 +59,8 @@ export function createCredentials({ database, background }: Pick<Services, 'data
     },
   };
 }
+
+const itself = <Key>(key: Key): Key => key;
 
 const readSessions = compiled<{ sessionIds: number[] }, SessionRow>((db, blank) =>
   sql<SessionRow>`

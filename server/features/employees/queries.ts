@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
-import { compiled, type Given } from '../../../db/compiled.ts';
+import type { Given } from '../../../db/compiled.ts';
+import { lookUp } from '../../../db/look-up.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Settings } from '../../kernel/context.ts';
@@ -38,13 +39,8 @@ export function selectEmployees(db: Db, companyId: Given<number>) {
   return db.selectFrom('employees').where('company_id', '=', companyId).select(columns);
 }
 
-export async function findEmployee(db: Db, companyId: number, employeeId: number): Promise<EmployeeRow | undefined> {
-  const [row] = await readEmployee(db, { companyId, employeeId });
-  return row;
-}
-
-const readEmployee = compiled<{ companyId: number; employeeId: number }, EmployeeRow>((db, blank) =>
-  selectEmployees(db, blank('companyId')).where('employee_id', '=', blank('employeeId')).compile(),
+export const findEmployee = lookUp<EmployeeRow>('employee_id', (db, isAsked) =>
+  db.selectFrom('employees').where(isAsked).select(columns).compile(),
 );
 
 export async function getEmployee(db: Db, companyId: number, employeeId: number): Promise<EmployeeRow> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { compiled, type Given } from '../../../db/compiled.ts';
+import type { Given } from '../../../db/compiled.ts';
+import { lookUp } from '../../../db/look-up.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Member } from '../../kernel/context.ts';
 import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
@@ -109,16 +110,14 @@ export async function lockCounts(db: Db, { companyId, employeeId }: Recipient): 
 }
 
 export async function findCounts(db: Db, { companyId, employeeId }: Recipient): Promise<Counts> {
-  const [counts] = await readCounts(db, { companyId, employeeId });
-  return counts ?? { unread: 0, total: 0 };
+  return (await countsOf(db, companyId, employeeId)) ?? { unread: 0, total: 0 };
 }
 
-const readCounts = compiled<Recipient, Counts>((db, blank) =>
+const countsOf = lookUp<Counts & { company_id: number; employee_id: number }>('employee_id', (db, isAsked) =>
   db
     .selectFrom('notification_counts')
-    .where('company_id', '=', blank('companyId'))
-    .where('employee_id', '=', blank('employeeId'))
-    .select(['unread', 'total'])
+    .where(isAsked)
+    .select(['company_id', 'employee_id', 'unread', 'total'])
     .compile(),
 );
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { batched } from '../../server/kernel/batched.ts';
+import { batched } from '../../db/batched.ts';
+
+const itself = <Key>(key: Key): Key => key;
 
 test('what is asked for in one turn is loaded once, each thing once, and everybody gets their own', async () => {
   const loads: number[][] = [];
-  const find = batched(async (keys: number[]) => {
+  const find = batched(itself, async (keys: number[]) => {
     loads.push(keys);
     return new Map(keys.filter((key) => key !== 3).map((key) => [key, `value ${key}`]));
   });
@@ -16,7 +18,7 @@ test('whoever asks while a load is on its way gets what is true after that', asy
   let truth = 'before';
   let finish = () => {};
   let isFirst = true;
-  const find = batched(async (keys: string[]) => {
+  const find = batched(itself, async (keys: string[]) => {
     const found = new Map(keys.map((key) => [key, truth]));
     if (!isFirst) return found;
     isFirst = false;
@@ -34,7 +36,7 @@ test('whoever asks while a load is on its way gets what is true after that', asy
 
 test('a load that fails fails for those who asked, and for nobody later', async () => {
   let isBroken = true;
-  const find = batched(async (keys: number[]) => {
+  const find = batched(itself, async (keys: number[]) => {
     if (isBroken) throw new Error('no database');
     return new Map(keys.map((key) => [key, key]));
   });
