@@ -4,6 +4,7 @@
  */
 
 let due: (() => void)[] | undefined;
+let isEnding = false;
 
 /** Runs a task at the end of this turn, and at once after the others where that has begun. A task does not throw. */
 export function atEndOfTurn(task: () => void): void {
@@ -12,12 +13,23 @@ export function atEndOfTurn(task: () => void): void {
     return;
   }
   const tasks = (due = [task]);
-  setImmediate(() => {
-    try {
-      // They grow while they are run.
-      for (const one of tasks) one();
-    } finally {
-      due = undefined;
-    }
-  });
+  setImmediate(() => end(tasks));
+}
+
+/** Runs what waits for the end of this turn without waiting for it: where enough has been gathered. */
+export function endTurnNow(): void {
+  if (due && !isEnding) end(due);
+}
+
+function end(tasks: (() => void)[]): void {
+  // They were run before.
+  if (due !== tasks) return;
+  isEnding = true;
+  try {
+    // They grow while they are run.
+    for (const one of tasks) one();
+  } finally {
+    isEnding = false;
+    due = undefined;
+  }
 }

@@ -45,3 +45,15 @@ test('a load that fails fails for those who asked, and for nobody later', async 
   isBroken = false;
   expect(await find(1)).toBe(1);
 });
+
+test('where many ask at once, the load for the first of them begins while the others still ask', async () => {
+  const loads: number[] = [];
+  const find = batched(itself, async (keys: number[]) => {
+    loads.push(keys.length);
+    return new Map(keys.map((key) => [key, key]));
+  });
+  const asked = Array.from({ length: 40 }, (_, key) => find(key));
+  expect(loads).toEqual([16, 16]);
+  expect(await Promise.all(asked)).toEqual(Array.from({ length: 40 }, (_, key) => key));
+  expect(loads).toEqual([16, 16, 8]);
+});

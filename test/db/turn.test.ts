@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atEndOfTurn } from '../../db/turn.ts';
+import { atEndOfTurn, endTurnNow } from '../../db/turn.ts';
 
 test('what a task asks for is done in the same turn, and what others ask for in the meantime after it', async () => {
   const done: string[] = [];
@@ -22,4 +22,20 @@ test('what a task asks for is done in the same turn, and what others ask for in 
 test('a later turn begins anew', async () => {
   const turn = () => new Promise<string>((resolve) => atEndOfTurn(() => resolve('ended')));
   expect([await turn(), await turn()]).toEqual(['ended', 'ended']);
+});
+
+test('whoever has gathered enough ends a turn, and what comes after has a turn of its own', async () => {
+  const done: string[] = [];
+  atEndOfTurn(() => {
+    done.push('first');
+    endTurnNow();
+    atEndOfTurn(() => done.push('asked for by the first'));
+  });
+  atEndOfTurn(() => done.push('second'));
+  endTurnNow();
+  expect(done).toEqual(['first', 'second', 'asked for by the first']);
+  atEndOfTurn(() => done.push('third'));
+  expect(done).not.toContain('third');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(done.slice(3)).toEqual(['third']);
 });
