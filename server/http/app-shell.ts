@@ -42,8 +42,13 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'ignore',
     requestTimeout: 60_000,
-    // Node's own answer to a request without Host has no body.
-    http: { requireHostHeader: false, shouldUpgradeCallback: wantsWebSocket },
+    http: {
+      // Node's own answer to a request without Host has no body.
+      requireHostHeader: false,
+      shouldUpgradeCallback: wantsWebSocket,
+      // No stream is set up for a body that is not there.
+      optimizeEmptyRequests: true,
+    },
     // The calls of a tRPC batch are one parameter.
     routerOptions: { maxParamLength: 5_000 },
     frameworkErrors: (error, request, reply) => {
