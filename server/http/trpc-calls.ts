@@ -67,7 +67,12 @@ const { signal } = new AbortController();
 
 const asItIs = (text: string): string => text;
 
-type Answer = { result: { data: unknown } } | { error: ReturnType<typeof trpcErrorOf> };
+type Answer = {
+  status: number;
+  body: { result: { data: unknown } } | { error: ReturnType<typeof trpcErrorOf> };
+  /** How long a refusal asks the caller to wait. */
+  waitSeconds: number;
+};
 
 /** Runs the calls of one request, all at once, and answers them together. */
 export async function answerCalls(
@@ -75,31 +80,29 @@ export async function answerCalls(
   { request, reply, services }: { request: FastifyRequest; reply: FastifyReply; services: Services },
 ): Promise<void> {
   const ctx: Context = { services, request: requestInfo(request, reply) };
-  const statuses = new Set<number>();
-  let waitSeconds = 0;
 
   async function answer({ path, procedure, type, input }: Calls['calls'][number], batchIndex: number): Promise<Answer> {
     try {
       const getRawInput = async () => input;
       const data = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex });
-      statuses.add(200);
-      return { result: { data } };
+      return { status: 200, body: { result: { data } }, waitSeconds: 0 };
     } catch (cause) {
       const error = getTRPCErrorFromUnknown(cause);
       logTrpcFailure(request, error, path);
       const refusal = toFaultError(error);
-      statuses.add(refusal.fault.status);
-      waitSeconds = Math.max(waitSeconds, retryAfterOf(refusal));
-      return { error: trpcErrorOf(refusal, request.id, path) };
+      const body = { error: trpcErrorOf(refusal, request.id, path) };
+      return { status: refusal.fault.status, body, waitSeconds: retryAfterOf(refusal) };
     }
   }
 
-  const answers = isBatch ? await Promise.all(calls.map(answer)) : await answer(calls[0]!, 0);
+  const answers = await Promise.all(calls.map(answer));
+  const { status, body } = answers[0]!;
+  const waitSeconds = Math.max(...answers.map((one) => one.waitSeconds));
   if (waitSeconds > 0) void reply.header('Retry-After', String(waitSeconds));
   void reply
-    .status(statuses.size === 1 ? [...statuses][0]! : 207)
+    .status(answers.every((one) => one.status === status) ? status : 207)
     .headers({ vary: 'trpc-accept, accept', 'content-type': 'application/json' })
     // Fastify would name a charset.
     .serializer(asItIs)
-    .send(JSON.stringify(answers));
+    .send(JSON.stringify(isBatch ? answers.map((one) => one.body) : body));
 }
