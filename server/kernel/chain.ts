@@ -65,10 +65,13 @@ function bodyOf(body: Link, input: z.ZodType | undefined, output: z.ZodType | un
   const parseInput = input && parserOf(input);
   const parseOutput = output && parserOf(output);
   return async (call) => {
-    const outcome = await body(parseInput ? { ...call, input: read(parseInput, await call.getRawInput()) } : call);
+    // Both are this call's own, made for it a moment ago.
+    if (parseInput) call.input = read(parseInput, await call.getRawInput());
+    const outcome = await body(call);
     if (!parseOutput || !outcome.ok) return outcome;
     try {
-      return { ...outcome, data: parseOutput(outcome.data) };
+      outcome.data = parseOutput(outcome.data);
+      return outcome;
     } catch (cause) {
       throw new TRPCError({ message: 'Output validation failed', code: 'INTERNAL_SERVER_ERROR', cause });
     }
