@@ -73,8 +73,10 @@ async function measureOperation(
   { bed, service, generator, headers }: Bench,
 ): Promise<Figures> {
   report(title);
+  const callers = [{ employeeId: world.employeeId, headers }];
   const run = async (atOnce: number, seconds: number): Promise<Load> => {
-    const job = { url: service.url, operation, format: 'rest', headers, world, connections: atOnce, seconds } as const;
+    const { url } = service;
+    const job = { url, operation, format: 'rest', callers, world, connections: atOnce, seconds } as const;
     const load = await generator.run(job);
     if (load.failures > 0) throw new Error(`${title}: ${load.failures} answers were no 200`);
     return load;

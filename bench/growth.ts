@@ -44,9 +44,10 @@ export async function measureGrowth(
       beds.push({ bed, sides: await startSides(['rest'], { databaseUrl, keys, world, pinning }) });
     }
     const p50 = async (operation: string, { bed, sides }: { bed: Bed; sides: Sides }, seconds: number) => {
-      const headers = await sides.headersFor('rest');
+      // Who has as much as the company.
+      const callers = (await sides.callersFor('rest')).slice(0, 1);
       const { url } = sides.running.get('rest')!;
-      const job = { url, operation, format: 'rest', headers, world: bed.world, connections: 1, seconds } as const;
+      const job = { url, operation, format: 'rest', callers, world: bed.world, connections: 1, seconds } as const;
       const { p50, failureShare } = await generator.run(job);
       if (failureShare > 0) throw new Error(`${operation}: not all answers were 200`);
       return p50;

@@ -10,6 +10,8 @@ export type Operation = {
   kind: 'query' | 'mutation';
   /** Fewer than the usual ones for what takes long: more would only wait, and be refused in the end. */
   callsAtOnce?: number;
+  /** Whether only the first of those who call asks for it. */
+  isOfFirst?: boolean;
   /** Its name in the router. */
   procedure: string;
   call(world: World): Call;
@@ -39,6 +41,8 @@ export const operations: Record<string, Operation> = {
     method: 'GET',
     kind: 'query',
     procedure: 'comments.listByTask',
+    // Whoever else reads would be written down as having seen what they read.
+    isOfFirst: true,
     call: ({ talkedOn }) => {
       const task_id = pick(talkedOn);
       return { path: `/api/tasks/chat/${task_id}/`, input: { task_id } };
@@ -109,6 +113,7 @@ export const operations: Record<string, Operation> = {
     method: 'GET',
     kind: 'query',
     procedure: 'notifications.list',
+    isOfFirst: true,
     call: ({ employeeId }) => ({
       path: `/notifications/recipient/${employeeId}/`,
       input: { recipient_id: employeeId },
@@ -169,10 +174,13 @@ const listOf = (what: string, path: (world: World) => string): Operation => ({
 export const furtherOperations: Record<string, Operation> = {
   ping: listOf('ping', () => '/ping'),
   'logs-of-task': listOf('100 logs of a task', ({ loggedOn }) => `/taskLogs/task/${pick(loggedOn)}/`),
-  inbox: listOf(
-    'page of notifications not archived and total',
-    ({ employeeId }) => `/notifications/recipient/${employeeId}/?isArchive=false`,
-  ),
+  inbox: {
+    ...listOf(
+      'page of notifications not archived and total',
+      ({ employeeId }) => `/notifications/recipient/${employeeId}/?isArchive=false`,
+    ),
+    isOfFirst: true,
+  },
   todo: listOf('page of tasks to do and total', ({ companyId }) => `/api/tasks/company/${companyId}/?status=todo`),
   tasks: listOf('page of tasks and total', ({ companyId }) => `/api/tasks/company/${companyId}/`),
   // By the name that nobody else has: more people are not more matches.

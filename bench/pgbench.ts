@@ -20,8 +20,9 @@ const filled = (statement: string, ...values: (string | number)[]): string =>
 
 /** What a floor sends for each operation, as pgbench's scripts. A bulk and a login are not only SQL. */
 function scriptsOf(world: World): Record<string, string> {
-  const { companyId, employeeId, tasks, talkedOn, employees } = world;
+  const { companyId, employeeId, callers, tasks, talkedOn, employees } = world;
   const random = (name: string, first: number, count: number) => `\\set ${name} random(${first}, ${first + count - 1})`;
+  const caller = random('caller', employeeId, callers.length);
   const start = `(timestamptz '2026-01-01' + :begun::float8 * interval '1 millisecond')`;
   const end = `(${start} + interval '25 minutes')`;
   const array = (value: string, type: string) => `array[${value}]::${type}[]`;
@@ -36,15 +37,16 @@ function scriptsOf(world: World): Record<string, string> {
     ].join('\n'),
     'create-comment': [
       random('task', tasks.first + talkedOn.count, tasks.count - talkedOn.count),
+      caller,
       'begin;',
       filled(sql.findTask, companyId, ':task'),
-      filled(sql.findPerson, companyId, employeeId),
+      filled(sql.findPerson, companyId, ':caller'),
       withResult(
-        filled(sql.insertComment, companyId, ':task', employeeId, `'<p>Ready for <b>review</b>: the mill turns.</p>'`),
+        filled(sql.insertComment, companyId, ':task', ':caller', `'<p>Ready for <b>review</b>: the mill turns.</p>'`),
       ),
       filled(sql.deliver, `'comment-created ' || :comment_id::text`, fact),
       filled(sql.publish, companyId, `'task ' || :task::text`, `'comment.created'`, fact),
-      filled(sql.countComment, companyId, employeeId),
+      filled(sql.countComment, companyId, ':caller'),
       'commit;',
     ].join('\n'),
     'create-log': [
@@ -63,9 +65,9 @@ function scriptsOf(world: World): Record<string, string> {
       filled(sql.listNotifications, companyId, employeeId),
       filled(sql.countNotifications, companyId, employeeId),
     ].join('\n'),
-    'unread-count': filled(sql.countUnread, companyId, employeeId),
+    'unread-count': [caller, filled(sql.countUnread, companyId, ':caller')].join('\n'),
     search: filled(sql.searchEmployees, companyId, `'%grace%'`, `'%hop%'`, `'grace hop'`),
-    me: filled(sql.findEmployee, companyId, employeeId),
+    me: [caller, filled(sql.findEmployee, companyId, ':caller')].join('\n'),
   };
 }
 

@@ -8,7 +8,7 @@ import { setUpCompany } from '../server/features/registration/set-up-company.ts'
 import { recountDays } from '../server/features/task-logs/recount-days.ts';
 import { createPasswords } from '../server/kernel/passwords.ts';
 import { commentsPerTask, seedTalk, talkers } from './seed-talk.ts';
-import type { Range, World } from './world.ts';
+import type { Range, SignedIn, World } from './world.ts';
 
 /** How much there is of everything. */
 export type Sizes = {
@@ -26,6 +26,7 @@ export type Sizes = {
 type Report = (what: string) => void;
 
 const logsPerTask = 100;
+const callers = 64;
 const password = 'correct horse battery staple';
 
 /** Makes a company in a migrated database: what the service would have made of so much work. */
@@ -119,6 +120,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
   const some = (count: number): Range => ({ first: tasks.first, count });
   return {
     ...caller,
+    callers: [caller, ...(await signInColleagues(client, caller))],
     password,
     employees,
     tasks,
@@ -155,6 +157,28 @@ async function foundCompany(database: Database) {
     .returning('session_id')
     .executeTakeFirstOrThrow();
   return { companyId, employeeId, accountId, sessionId, email };
+}
+
+/** Makes admins of those who call beside the founder, and a session for each. */
+async function signInColleagues(
+  client: pg.Client,
+  { companyId, employeeId }: { companyId: number; employeeId: number },
+): Promise<SignedIn[]> {
+  const { rows } = await client.query<{ [Key in keyof SignedIn]: string }>(
+    `with colleagues as (
+      update employees set is_admin = true
+      where company_id = ${companyId} and employee_id between ${employeeId + 1} and ${employeeId + callers - 1}
+      returning company_id, employee_id, account_id
+    )
+    insert into sessions (account_id, company_id, employee_id, method, rotated_at, expires_at, created_at, last_used_at)
+    select account_id, company_id, employee_id, 'password', now(), now() + interval '1 day', now(), now() from colleagues
+    returning session_id as "sessionId", account_id as "accountId", employee_id as "employeeId"`,
+  );
+  return rows.map(({ sessionId, accountId, employeeId: id }) => ({
+    sessionId: Number(sessionId),
+    accountId: Number(accountId),
+    employeeId: Number(id),
+  }));
 }
 
 async function rangeOf(client: pg.Client, table: string, column: string, companyId: number): Promise<Range> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createTokens } from '../server/kernel/tokens.ts';
 import { prepareNest } from './nest-build.ts';
+import type { Caller } from './load/job.ts';
 import type { Pinning } from './machine.ts';
 import type { Format } from './requests.ts';
 import type { World } from './world.ts';
@@ -92,8 +93,8 @@ export function forkOn(
 
 export type Sides = {
   running: ReadonlyMap<SideName, Running>;
-  /** Headers with a fresh pair: access tokens last for a quarter of an hour, which is less than a run. */
-  headersFor(name: SideName): Promise<Record<string, string>>;
+  /** Who calls, with a fresh pair each: access tokens last for a quarter of an hour, which is less than a run. */
+  callersFor(name: SideName): Promise<Caller[]>;
   stop(): Promise<void>;
 };
 
@@ -127,14 +128,18 @@ export async function startSides(
     await stop();
     throw error;
   }
-  const headersFor = async (name: SideName): Promise<Record<string, string>> => {
-    if (!sides[name].takesTokens) return {};
-    const { sessionId, accountId } = world;
+  const callersFor = (name: SideName): Promise<Caller[]> => {
     const now = new Date();
-    return {
-      authorization: `Bearer ${await tokens.issueAccess({ sessionId, accountId, now })}`,
-      'x-refresh-token': await tokens.issueRefresh({ sessionId, accountId, generation: 1, issuedAt: now }),
-    };
+    return Promise.all(
+      world.callers.map(async ({ employeeId, sessionId, accountId }) => {
+        if (!sides[name].takesTokens) return { employeeId, headers: {} };
+        const headers = {
+          authorization: `Bearer ${await tokens.issueAccess({ sessionId, accountId, now })}`,
+          'x-refresh-token': await tokens.issueRefresh({ sessionId, accountId, generation: 1, issuedAt: now }),
+        };
+        return { employeeId, headers };
+      }),
+    );
   };
-  return { running, headersFor, stop };
+  return { running, callersFor, stop };
 }

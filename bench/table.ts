@@ -45,7 +45,7 @@ export const median = (values: number[]): number => values.toSorted((a, b) => a 
 
 /** Asks each side once, as its callers do, and holds what it answers against what the floor answers. */
 async function verify(
-  { bed, sides: { running, headersFor } }: Bench,
+  { bed, sides: { running, callersFor } }: Bench,
   operation: string,
   names: SideName[],
 ): Promise<void> {
@@ -53,8 +53,9 @@ async function verify(
   let expected: string | undefined;
   for (const name of names) {
     const { method, path, body } = toMessage(asked!, { world: bed.world, format: sides[name].format });
+    const [first] = await callersFor(name);
     const headers = {
-      ...(await headersFor(name)),
+      ...first!.headers,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const response = await fetch(`${running.get(name)!.url}${path}`, { method, headers, body: body ?? null });
@@ -83,8 +84,8 @@ export async function measure(bench: Bench, operation: string): Promise<Row[]> {
     const { url, pid } = running.running.get(name)!;
     const { format } = sides[name];
     const connections = Math.ceil((operations[operation]!.callsAtOnce ?? callsAtOnce) / callsPerRequest(format));
-    const headers = await running.headersFor(name);
-    const job = { url, operation, format, headers, world: bed.world, connections, seconds };
+    const callers = await running.callersFor(name);
+    const job = { url, operation, format, callers, world: bed.world, connections, seconds };
     const before = cpuSecondsOf(pid);
     const done = await generator.run(rate === undefined ? job : { ...job, rate });
     if (done.failureShare > failureShareMax)
@@ -141,7 +142,7 @@ export async function checkGenerator({ bed, sides: { running }, generator, optio
     url,
     operation: 'ping',
     format: 'rest',
-    headers: {},
+    callers: [{ employeeId: bed.world.employeeId, headers: {} }],
     world: bed.world,
     connections: callsAtOnce,
   } as const;

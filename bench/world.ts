@@ -1,10 +1,8 @@
 /** What requests are made of. */
-export type World = {
+export type World = SignedIn & {
   companyId: number;
-  /** Who calls: an admin, the recipient of the notifications, the author of what is written. */
-  employeeId: number;
-  accountId: number;
-  sessionId: number;
+  /** Who calls, as one of many: admins, each with a session. The first of them has all the notifications. */
+  callers: SignedIn[];
   email: string;
   password: string;
   /** Identifiers without gaps, each from the first on. */
@@ -13,4 +11,5 @@ export type World = {
   talkedOn: Range;
   loggedOn: Range;
 };
+export type SignedIn = { employeeId: number; accountId: number; sessionId: number };
 export type Range = { first: number; count: number };

@@ -1,12 +1,15 @@
 import type { Format } from '../requests.ts';
 import type { World } from '../world.ts';
 
+export type Caller = { employeeId: number; headers: Record<string, string> };
+
 /** What the load generator is asked to do. */
 export type Job = {
   url: string;
   operation: string;
   format: Format;
-  headers: Record<string, string>;
+  /** Each request is one of these's. */
+  callers: readonly Caller[];
   world: World;
   connections: number;
   seconds: number;

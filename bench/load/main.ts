@@ -11,11 +11,16 @@ import type { Job, Load } from './job.ts';
 /** Different requests of a read: enough that nothing answers by heart. */
 const variety = 512;
 
-function requestsOf({ url, operation: name, format, headers, world }: Job): () => Buffer {
+function requestsOf({ url, operation: name, format, callers, world }: Job): () => Buffer {
   const operation = operations[name] ?? furtherOperations[name];
   if (!operation) throw new Error(`there is no operation ${name}`);
   const { host } = new URL(url);
-  const make = () => toRequest(operation, { world, format, host, headers });
+  const make = () => {
+    const { employeeId, headers } = operation.isOfFirst
+      ? callers[0]!
+      : callers[Math.floor(Math.random() * callers.length)]!;
+    return toRequest(operation, { world: { ...world, employeeId }, format, host, headers });
+  };
   if (operation.kind === 'mutation') return make;
   const made = Array.from({ length: variety }, make);
   let next = 0;
