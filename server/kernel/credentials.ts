@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { batched } from '../../db/batched.ts';
 import { compiled } from '../../db/compiled.ts';
+import { list } from '../../db/list.ts';
 import type { Db } from '../../db/open.ts';
 import { nameOf } from './connections.ts';
 import type { Credential, Scope, Services } from './context.ts';
@@ -72,7 +73,7 @@ const readSessions = compiled<{ sessionIds: number[] }, SessionRow>((db, blank) 
     join accounts as a on a.account_id = s.account_id
     left join employees as e on e.company_id = s.company_id and e.employee_id = s.employee_id
     left join companies as c on c.company_id = e.company_id
-    where s.session_id = any(${blank('sessionIds')}::bigint[])`.compile(db),
+    where s.session_id = any(${list(blank('sessionIds'), 'bigint')})`.compile(db),
 );
 
 const readApiKeys = compiled<{ keyHashes: string[] }, ApiKeyRow>((db, blank) =>
@@ -84,7 +85,7 @@ const readApiKeys = compiled<{ keyHashes: string[] }, ApiKeyRow>((db, blank) =>
     from api_keys as k
     join employees as e on e.company_id = k.company_id and e.employee_id = k.employee_id
     join companies as c on c.company_id = k.company_id
-    where k.key_hash = any(${blank('keyHashes')}::text[])`.compile(db),
+    where k.key_hash = any(${list(blank('keyHashes'), 'text')})`.compile(db),
 );
 
 async function markUsed(db: Db, credential: Credential, { companyId }: CredentialRow, now: Date): Promise<void> {
