@@ -28,6 +28,7 @@ function toIntegers(text: string): number[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(toSafeInteger);
 }
 
+const readMoment = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 const zero = 48; // the character '0'
 
 /**
@@ -46,8 +47,6 @@ export function toMoment(text: string): Date {
     milliseconds += digit(index) * worth;
   return new Date(Date.UTC(two(0) * 100 + two(2), two(5) - 1, two(8), two(11), two(14), two(17), milliseconds));
 }
-
-const readMoment = pg.types.getTypeParser(1184);
 
 /** The types that `schema.ts` names for those columns. */
 export const typeNames: Record<string, string> = {

@@ -81,7 +81,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     log: logger,
     settings,
     tokens,
-    credentials: createCredentials({ database, background }),
+    credentials: createCredentials({ database, clock, background }),
     passwords: createPasswords(),
     limits,
     identityProviders,

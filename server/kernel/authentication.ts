@@ -18,7 +18,7 @@ export async function authenticate({ services, request }: Context): Promise<Sign
   if (request.bearer === undefined)
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
-  if (request.bearer.startsWith(apiKeyPrefix)) return loadApiKey(services, request.bearer, now);
+  if (request.bearer.startsWith(apiKeyPrefix)) return loadApiKey(services, request.bearer);
   // What is known already is there at once: then nothing is waited for.
   const verifying = tokens.verifyAccess(request.bearer);
   const access = verifying instanceof Promise ? await verifying : verifying;
@@ -28,7 +28,7 @@ export async function authenticate({ services, request }: Context): Promise<Sign
 
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
-  const caller = await loadSession(services, access, now);
+  const caller = await loadSession(services, access);
   if (isExpired) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
   return caller;
 }
@@ -48,21 +48,20 @@ function checkSameSession(
   if (refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
 }
 
-async function loadSession({ credentials }: Services, claims: TokenClaims, now: Date): Promise<SignedIn> {
+async function loadSession({ credentials }: Services, claims: TokenClaims): Promise<SignedIn> {
   const row = await credentials.findSession(claims.sessionId);
-  if (!row || row.accountId !== claims.accountId || row.endedAt || row.expiresAt! <= now || !row.isActive)
-    throw SESSION_ENDED();
-  return toCaller({ kind: 'session', sessionId: row.id }, row, now, credentials);
+  if (!row?.isLive || row.accountId !== claims.accountId) throw SESSION_ENDED();
+  return toCaller({ kind: 'session', sessionId: row.id }, row, credentials);
 }
 
-async function loadApiKey({ credentials }: Services, key: string, now: Date): Promise<SignedIn> {
+async function loadApiKey({ credentials }: Services, key: string): Promise<SignedIn> {
   const row = await credentials.findApiKey(hashSecret(key));
-  if (!row || row.revokedAt || (row.expiresAt && row.expiresAt <= now) || !row.isActive) throw INVALID_TOKEN();
-  return toCaller({ kind: 'apiKey', apiKeyId: row.id, scopes: row.scopes }, row, now, credentials);
+  if (!row?.isLive) throw INVALID_TOKEN();
+  return toCaller({ kind: 'apiKey', apiKeyId: row.id, scopes: row.scopes }, row, credentials);
 }
 
-function toCaller(credential: Credential, row: CredentialRow, now: Date, credentials: Credentials): SignedIn {
-  credentials.noteUse(credential, row, now);
+function toCaller(credential: Credential, row: CredentialRow, credentials: Credentials): SignedIn {
+  credentials.noteUse(credential, row);
   const { accountId, email } = row;
   if (row.employeeId === null) return { accountId, email, credential, membership: null };
   const membership = {

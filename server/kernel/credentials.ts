@@ -1,13 +1,10 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { batched } from '../../db/batched.ts';
 import { compiled } from '../../db/compiled.ts';
 import { list } from '../../db/list.ts';
 import type { Db } from '../../db/open.ts';
 import { nameOf } from './connections.ts';
 import type { Credential, Scope, Services } from './context.ts';
-
-/** Marking a session or key as used more often than this would make a write of every read. */
-const lastUsedGrainMs = 60_000;
 
 /** A credential and who is behind it; the employee's part is null where there is none. */
 export type CredentialRow = {
@@ -19,56 +16,70 @@ export type CredentialRow = {
   isAdmin: boolean | null;
   isTeamLeader: boolean | null;
   timezone: string | null;
-  /** Neither deactivated nor deleted, or no employee at all. */
-  isActive: boolean;
   accountId: number;
-  expiresAt: Date | null;
-  lastUsedAt: Date | null;
+  /** Not ended, revoked or expired, of nobody who is deactivated or deleted. */
+  isLive: boolean;
+  /** Its last use was noted long enough ago to be noted again. */
+  isUseDue: boolean;
 };
 
-export type SessionRow = CredentialRow & { endedAt: Date | null };
-export type ApiKeyRow = CredentialRow & { keyHash: string; revokedAt: Date | null; scopes: Scope[] };
+type ApiKeyRow = CredentialRow & { keyHash: string; scopes: Scope[] };
 
 /** What the database says about sessions and keys at this moment: all requests of one turn ask it together. */
 export type Credentials = {
-  findSession(sessionId: number): Promise<SessionRow | undefined>;
+  findSession(sessionId: number): Promise<CredentialRow | undefined>;
   findApiKey(keyHash: string): Promise<ApiKeyRow | undefined>;
   /** Notes, after the answer and now and then, that it was used. */
-  noteUse(credential: Credential, row: CredentialRow, now: Date): void;
+  noteUse(credential: Credential, row: CredentialRow): void;
 };
 
-export function createCredentials({ database, background }: Pick<Services, 'database' | 'background'>): Credentials {
+type Needed = Pick<Services, 'database' | 'clock' | 'background'>;
+
+export function createCredentials({ database, clock, background }: Needed): Credentials {
   const beingMarked = new Set<string>();
+  const mark = batched(
+    ({ credential }: Used) => nameOf(credential),
+    async (used: Used[]) => {
+      await markUsed(database.db, used, clock.now());
+      return new Map<string, never>();
+    },
+  );
 
   return {
     findSession: batched(itself, async (sessionIds: number[]) => {
-      const rows = await readSessions(database.reads, { sessionIds });
+      const rows = await readSessions(database.reads, { sessionIds, now: clock.now() });
       return new Map(rows.map((row) => [row.id, row]));
     }),
     findApiKey: batched(itself, async (keyHashes: string[]) => {
-      const rows = await readApiKeys(database.reads, { keyHashes });
+      const rows = await readApiKeys(database.reads, { keyHashes, now: clock.now() });
       return new Map(rows.map((row) => [row.keyHash, row]));
     }),
-    noteUse(credential, row, now) {
+    noteUse(credential, { companyId, isUseDue }) {
+      if (!isUseDue) return;
       const name = nameOf(credential);
-      const isFresh = row.lastUsedAt !== null && now.getTime() - row.lastUsedAt.getTime() <= lastUsedGrainMs;
-      if (isFresh || beingMarked.has(name)) return;
+      if (beingMarked.has(name)) return;
       beingMarked.add(name);
-      background.run('credential-used', () =>
-        markUsed(database.db, credential, row, now).finally(() => beingMarked.delete(name)),
-      );
+      background.run('credential-used', async () => {
+        await mark({ credential, companyId }).finally(() => beingMarked.delete(name));
+      });
     },
   };
 }
 
 const itself = <Key>(key: Key): Key => key;
 
-const readSessions = compiled<{ sessionIds: number[] }, SessionRow>((db, blank) =>
-  sql<SessionRow>`
-    select s.session_id as id, s.ended_at as "endedAt", s.expires_at as "expiresAt", s.last_used_at as "lastUsedAt",
-      s.account_id as "accountId", s.employee_id as "employeeId", s.company_id as "companyId", a.email, e.name,
-      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader", c.timezone,
-      s.employee_id is null or (e.is_active and not e.is_deleted) as "isActive"
+/** Marking a session or key as used more often than this would make a write of every read. */
+const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
+  sql<boolean>`coalesce(${lastUsedAt} < ${now}::timestamptz - interval '1 minute', true)`;
+
+// Flags instead of moments: this is read with every request, and moments take longest to read.
+const readSessions = compiled<{ sessionIds: number[]; now: Date }, CredentialRow>((db, blank) =>
+  sql<CredentialRow>`
+    select s.session_id as id, s.account_id as "accountId", s.employee_id as "employeeId", s.company_id as "companyId",
+      a.email, e.name, e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader", c.timezone,
+      s.ended_at is null and s.expires_at > ${blank('now')}::timestamptz
+        and (s.employee_id is null or (e.is_active and not e.is_deleted)) as "isLive",
+      ${isUseDue(sql.ref('s.last_used_at'), blank('now'))} as "isUseDue"
     from sessions as s
     join accounts as a on a.account_id = s.account_id
     left join employees as e on e.company_id = s.company_id and e.employee_id = s.employee_id
@@ -76,29 +87,43 @@ const readSessions = compiled<{ sessionIds: number[] }, SessionRow>((db, blank) 
     where s.session_id = any(${list(blank('sessionIds'), 'bigint')})`.compile(db),
 );
 
-const readApiKeys = compiled<{ keyHashes: string[] }, ApiKeyRow>((db, blank) =>
+const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db, blank) =>
   sql<ApiKeyRow>`
-    select k.api_key_id as id, k.key_hash as "keyHash", k.revoked_at as "revokedAt", k.expires_at as "expiresAt",
-      k.last_used_at as "lastUsedAt", k.scopes, e.account_id as "accountId", k.employee_id as "employeeId",
-      k.company_id as "companyId", e.email, e.name, e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
-      c.timezone, e.is_active and not e.is_deleted as "isActive"
+    select k.api_key_id as id, k.key_hash as "keyHash", k.scopes, e.account_id as "accountId",
+      k.employee_id as "employeeId", k.company_id as "companyId", e.email, e.name, e.is_admin as "isAdmin",
+      e.is_team_leader as "isTeamLeader", c.timezone,
+      k.revoked_at is null and (k.expires_at is null or k.expires_at > ${blank('now')}::timestamptz)
+        and e.is_active and not e.is_deleted as "isLive",
+      ${isUseDue(sql.ref('k.last_used_at'), blank('now'))} as "isUseDue"
     from api_keys as k
     join employees as e on e.company_id = k.company_id and e.employee_id = k.employee_id
     join companies as c on c.company_id = k.company_id
     where k.key_hash = any(${list(blank('keyHashes'), 'text')})`.compile(db),
 );
 
-async function markUsed(db: Db, credential: Credential, { companyId }: CredentialRow, now: Date): Promise<void> {
-  const used = { last_used_at: now };
-  if (credential.kind === 'session')
-    await db.updateTable('sessions').set(used).where('session_id', '=', credential.sessionId).execute();
-  else
-    await db
-      .updateTable('api_keys')
-      .set(used)
-      .where('company_id', '=', companyId)
-      .where('api_key_id', '=', credential.apiKeyId)
-      .execute();
+type Used = { credential: Credential; companyId: number | null };
+
+/** What somebody else is marking or ending at this moment is left to them. */
+async function markUsed(db: Db, used: Used[], now: Date): Promise<void> {
+  const sessionIds = used.flatMap(({ credential: one }) => (one.kind === 'session' ? one.sessionId : []));
+  const keys = used.filter(({ credential }) => credential.kind === 'apiKey');
+  if (sessionIds.length > 0)
+    await sql`
+      update sessions set last_used_at = ${now} where session_id in (
+        select session_id from sessions where session_id = any(${list(sessionIds, 'bigint')})
+        for no key update skip locked
+      )`.execute(db);
+  const companyIds = keys.map(({ companyId }) => companyId!);
+  const apiKeyIds = keys.flatMap(({ credential: one }) => (one.kind === 'apiKey' ? one.apiKeyId : []));
+  if (apiKeyIds.length > 0)
+    await sql`
+      update api_keys set last_used_at = ${now} where (company_id, api_key_id) in (
+        select company_id, api_key_id from api_keys
+        where (company_id, api_key_id) in (
+          select * from unnest(${list(companyIds, 'bigint')}, ${list(apiKeyIds, 'bigint')})
+        )
+        for no key update skip locked
+      )`.execute(db);
 }
 
 /** Tells which of the given credentials still hold, in one statement for all of them. */

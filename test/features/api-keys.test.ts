@@ -44,6 +44,27 @@ describe('an API key', () => {
     expect(service.log()).not.toContain(made.key);
   });
 
+  test('says when it was used last, to the minute', async () => {
+    const made = await makeKey(['read']);
+    const lastUse = async (): Promise<string | null> => {
+      const { body } = await admin.get('/api/api-keys/');
+      return body.keys.find((key: { _id: number }) => key._id === made._id).lastUsedAt;
+    };
+    const use = async () => {
+      expect((await withKey(made.key).get(`/employee/list/${admin.companyId}/`)).status).toBe(200);
+      await service.drain();
+    };
+    expect(await lastUse()).toBeNull();
+    await use();
+    const first = await lastUse();
+    expect(first).not.toBeNull();
+    await use();
+    expect(await lastUse()).toBe(first);
+    service.clock.advance({ minutes: 2 });
+    await use();
+    expect(Date.parse((await lastUse())!) - Date.parse(first!)).toBeGreaterThan(60_000);
+  });
+
   test('acts as its employee, within its scopes', async () => {
     const reader = withKey((await makeKey(['read'])).key);
     const writer = withKey((await makeKey(['write'])).key);

@@ -138,6 +138,28 @@ describe('the list of sessions', () => {
   });
 });
 
+describe('when a session was used last', () => {
+  test('is noted once a minute, of all that are used', async () => {
+    const grace = await service.registerCompany({ email: 'grace@example.com' });
+    const pairs = [(await service.signIn(grace.email)).pair, (await service.signIn(grace.email)).pair];
+    /** Has all but the first session used, and answers when each was used last, by their age. */
+    async function use(): Promise<number[]> {
+      await Promise.all(pairs.map((pair) => service.as(pair).get('/api/sessions/')));
+      await service.drain();
+      const { body } = await service.as(pairs[0]!).get('/api/sessions/');
+      const sessions: { _id: number; lastUsedAt: string }[] = body.sessions;
+      return sessions.toSorted((a, b) => a._id - b._id).map(({ lastUsedAt }) => Date.parse(lastUsedAt));
+    }
+    const begun = await use();
+    clock.advance({ seconds: 45 });
+    expect(await use()).toEqual(begun);
+    clock.advance({ seconds: 20 });
+    const [first, ...used] = await use();
+    expect(first).toBe(begun[0]);
+    expect(used.map((at, index) => at - begun[index + 1]! > 60_000)).toEqual([true, true]);
+  });
+});
+
 describe('a session without a company', () => {
   test('can be listed and ended, and nothing else', async () => {
     const lone = await service.registerCompany({ email: 'lone@example.com' });
