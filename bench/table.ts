@@ -1,6 +1,6 @@
 import type { Bed } from './database.ts';
 import type { Generator } from './generator.ts';
-import type { Load } from './load/job.ts';
+import type { Caller, Load } from './load/job.ts';
 import { cpuSecondsOf, residentMb, type Pinning } from './machine.ts';
 import { operations } from './operations.ts';
 import type { Options } from './options.ts';
@@ -80,11 +80,14 @@ export async function measure(bench: Bench, operation: string): Promise<Row[]> {
   const { bed, sides: running, generator, pinning, options, report } = bench;
   const names = options.sides.filter((name) => serves(name, operation));
   await verify(bench, operation, names);
+  // A pair of tokens is seen for the first time once in a quarter of an hour: in the warm-up here.
+  const callersOf = new Map<SideName, Caller[]>();
+  for (const name of names) callersOf.set(name, await running.callersFor(name));
   const load = async (name: SideName, seconds: number, rate?: number): Promise<Load & { cpuMicros: number }> => {
     const { url, pid } = running.running.get(name)!;
     const { format } = sides[name];
     const connections = Math.ceil((operations[operation]!.callsAtOnce ?? callsAtOnce) / callsPerRequest(format));
-    const callers = await running.callersFor(name);
+    const callers = callersOf.get(name)!;
     const job = { url, operation, format, callers, world: bed.world, connections, seconds };
     const before = cpuSecondsOf(pid);
     const done = await generator.run(rate === undefined ? job : { ...job, rate });
