@@ -14,7 +14,7 @@ export const hashSecret = (secret: string): string => createHash('sha256').updat
  * and the refresh token is good, the request is served and its answer carries a fresh access token.
  */
 export async function authenticate({ services, request }: Context): Promise<SignedIn> {
-  const { tokens, clock } = services;
+  const { tokens, clock, credentials } = services;
   if (request.bearer === undefined)
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
@@ -28,7 +28,7 @@ export async function authenticate({ services, request }: Context): Promise<Sign
 
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
-  const caller = await loadSession(services, access);
+  const caller = toSession(await credentials.findSession(access.sessionId), access, credentials);
   if (isExpired) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
   return caller;
 }
@@ -48,8 +48,7 @@ function checkSameSession(
   if (refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
 }
 
-async function loadSession({ credentials }: Services, claims: TokenClaims): Promise<SignedIn> {
-  const row = await credentials.findSession(claims.sessionId);
+function toSession(row: CredentialRow | undefined, claims: TokenClaims, credentials: Credentials): SignedIn {
   if (!row?.isLive || row.accountId !== claims.accountId) throw SESSION_ENDED();
   return toCaller({ kind: 'session', sessionId: row.id }, row, credentials);
 }

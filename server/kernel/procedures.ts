@@ -16,15 +16,19 @@ import { middleware, procedure } from './trpc.ts';
 
 type Kind = 'query' | 'mutation' | 'subscription';
 
-/** What an operation is given of its caller, or a refusal. */
-type Admit<Given extends object> = (ctx: Context, kind: Kind, operation: string) => Promise<Given>;
-
-function admits<Given extends object>(admit: Admit<Given>) {
+/**
+ * Looks who is calling, with `find`, which counts the request as theirs, and makes of it what an operation is given of its
+ * caller, or a refusal, with `admit`.
+ */
+function admits<Found, Given extends object>(
+  find: (ctx: Context, operation: string) => Promise<Found>,
+  admit: (found: Found, kind: Kind) => Given,
+) {
   return middleware(async ({ ctx, type, path, meta, getRawInput, next }) => {
     const { database, background, onUndeclaredFault } = ctx.services;
     const { connection } = ctx.request;
     async function run() {
-      const given = await admit(ctx, type, path);
+      const given = admit(await find(ctx, path), type);
       const result =
         type === 'mutation'
           ? await runMutation({ ...ctx, ...given }, { operation: path, getRawInput }, (scope) =>
@@ -51,14 +55,15 @@ function admits<Given extends object>(admit: Admit<Given>) {
   });
 }
 
-async function admitAnyone({ services, request }: Context, _kind: Kind, operation: string): Promise<object> {
+async function countAnyone({ services, request }: Context, operation: string): Promise<void> {
   await countRequest(services.limits, request, operation, `network ${request.network}`);
-  return {};
 }
 
 async function identify(ctx: Context, operation: string): Promise<SignedIn> {
   const caller = await authenticate(ctx);
-  await countRequest(ctx.services.limits, ctx.request, operation, nameOf(caller.credential));
+  // Nothing is waited for where this process counts by itself.
+  const counting = countRequest(ctx.services.limits, ctx.request, operation, nameOf(caller.credential));
+  if (counting) await counting;
   return caller;
 }
 
@@ -68,14 +73,12 @@ export function sessionOf({ credential }: SignedIn | Member): number {
   return credential.sessionId;
 }
 
-async function admitSignedIn(ctx: Context, _kind: Kind, operation: string): Promise<{ caller: SignedIn }> {
-  const caller = await identify(ctx, operation);
+function admitSignedIn(caller: SignedIn): { caller: SignedIn } {
   sessionOf(caller);
   return { caller };
 }
 
-async function admitMember(ctx: Context, kind: Kind, operation: string): Promise<{ caller: Member }> {
-  const { membership, ...person } = await identify(ctx, operation);
+function admitMember({ membership, ...person }: SignedIn, kind: Kind): { caller: Member } {
   const { credential } = person;
   const scope = kind === 'mutation' ? 'write' : 'read';
   if (credential.kind === 'apiKey' && !credential.scopes.includes(scope)) {
@@ -85,8 +88,8 @@ async function admitMember(ctx: Context, kind: Kind, operation: string): Promise
   return { caller: { ...person, ...membership } };
 }
 
-async function admitAdmin(ctx: Context, kind: Kind, operation: string): Promise<{ caller: Member }> {
-  const admitted = await admitMember(ctx, kind, operation);
+function admitAdmin(found: SignedIn, kind: Kind): { caller: Member } {
+  const admitted = admitMember(found, kind);
   if (!admitted.caller.isAdmin) throw ADMIN_REQUIRED();
   return admitted;
 }
@@ -102,16 +105,16 @@ const listens = middleware(async ({ ctx, signal, next }) => {
 });
 
 /** Anyone, without a token. */
-export const open = procedure.meta({ access: 'open' }).use(admits(admitAnyone));
+export const open = procedure.meta({ access: 'open' }).use(admits(countAnyone, () => ({})));
 
 /** Anyone who has signed in to a session, with or without a company. */
-export const signedIn = procedure.meta({ access: 'signedIn' }).use(admits(admitSignedIn));
+export const signedIn = procedure.meta({ access: 'signedIn' }).use(admits(identify, admitSignedIn));
 
 /** An active employee; `ctx.caller` is who, and `ctx.caller.companyId` scopes every query. */
-export const member = procedure.meta({ access: 'member' }).use(admits(admitMember));
+export const member = procedure.meta({ access: 'member' }).use(admits(identify, admitMember));
 
 /** An admin of the company. */
-export const admin = procedure.meta({ access: 'admin' }).use(admits(admitAdmin));
+export const admin = procedure.meta({ access: 'admin' }).use(admits(identify, admitAdmin));
 
 /** An active employee who listens: the body decides to what, and `ctx.follow` sends it for as long as it may. */
 export const stream = member.use(listens);
