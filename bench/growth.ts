@@ -18,11 +18,14 @@ const measured = [
   'list-comments',
   'notifications',
   'inbox',
+  'unread-page',
+  'notices',
   'unread-count',
   'logs-of-task',
   'tasks',
   'todo',
   'projects',
+  'completed-projects',
   'search-one',
 ];
 

@@ -181,6 +181,24 @@ export const furtherOperations: Record<string, Operation> = {
     ),
     isOfFirst: true,
   },
+  'unread-page': {
+    ...listOf(
+      'page of the oldest notifications, the only unread ones, and total',
+      ({ employeeId }) => `/notifications/recipient/${employeeId}/?read=false`,
+    ),
+    isOfFirst: true,
+  },
+  notices: {
+    ...listOf(
+      'page of the five oldest notifications, the only notices, and total',
+      ({ employeeId }) => `/notifications/recipient/${employeeId}/?category=notice`,
+    ),
+    isOfFirst: true,
+  },
+  'completed-projects': listOf(
+    'page of the five oldest projects, the only completed ones, and total',
+    ({ companyId }) => `/api/projects/company/${companyId}/?status=completed`,
+  ),
   todo: listOf('page of tasks to do and total', ({ companyId }) => `/api/tasks/company/${companyId}/?status=todo`),
   tasks: listOf('page of tasks and total', ({ companyId }) => `/api/tasks/company/${companyId}/`),
   // By the name that nobody else has: more people are not more matches.

@@ -71,8 +71,9 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
   const employees = await rangeOf(client, 'employees', 'employee_id', companyId);
   await step(
     `${sizes.projects} projects`,
-    `insert into projects (company_id, name, owner_id, created_at, updated_at)
-    select ${companyId}, 'Project ' || n, ${employeeId}, now(), now() from generate_series(1, ${sizes.projects}) as n`,
+    `insert into projects (company_id, name, owner_id, status, created_at, updated_at)
+    select ${companyId}, 'Project ' || n, ${employeeId}, case when n <= 5 then 'completed' else 'active' end, now(), now()
+    from generate_series(1, ${sizes.projects}) as n`,
   );
   const projects = await rangeOf(client, 'projects', 'project_id', companyId);
   await step(
@@ -90,9 +91,10 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     `insert into notifications (
       company_id, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id, is_read, created_at
     )
-    select ${companyId}, ${employeeId}, 'seed ' || n, 'task', 'message', 'updates', 'Grace Hopper commented on Task ' || n,
+    select ${companyId}, ${employeeId}, 'seed ' || n, 'task', case when n <= 5 then 'notice' else 'message' end,
+      'updates', 'Grace Hopper commented on Task ' || n,
       'It works since this morning, have a look when you find the time.', 'https://app.example/tasks/' || n,
-      ${employees.first} + 1 + n % ${talkers}, ${tasks.first} + n % ${tasks.count}, n % 4 > 0, now()
+      ${employees.first} + 1 + n % ${talkers}, ${tasks.first} + n % ${tasks.count}, n % 4 > 0 or n > 20000, now()
     from generate_series(1, ${sizes.notifications}) as n`,
   );
   await client.query(`

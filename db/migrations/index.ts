@@ -9,6 +9,7 @@ import * as figures from './0007-figures.ts';
 import * as deliveryLanes from './0008-delivery-lanes.ts';
 import * as companyCounts from './0009-company-counts.ts';
 import * as notificationTallies from './0010-notification-tallies.ts';
+import * as narrowedLists from './0011-narrowed-lists.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008-delivery-lanes': deliveryLanes,
   '0009-company-counts': companyCounts,
   '0010-notification-tallies': notificationTallies,
+  '0011-narrowed-lists': narrowedLists,
 };
