@@ -33,8 +33,8 @@ const zero = 48; // the character '0'
 
 /**
  * A moment as PostgreSQL writes it on our connections, in UTC: `2026-03-02 09:00:00.123456+00`. What is finer than a
- * millisecond is cut off. pg's own reader takes 0.4 µs, four times as long; it is left what is written otherwise, such as years before
- * 1000 and infinity.
+ * millisecond is cut off. pg's own reader takes 0.4 µs, four times as long; what is written otherwise, such as years
+ * before 1000 and infinity, is left to it.
  */
 export function toMoment(text: string): Date {
   const { length } = text;

@@ -1,6 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 
-/** Lists that are narrowed to what is rare are found without reading all that is not: most people have read nearly everything. */
+/**
+ * Lists that are narrowed to what is rare are found without reading all that is not: most people have read nearly all
+ * of their notifications, and ask for the rest.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index notifications_unread on notifications (company_id, recipient_id, notification_id desc)

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
-import type { Given } from '../../../db/compiled.ts';
 import { lookUp } from '../../../db/look-up.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
@@ -35,7 +34,7 @@ const columns = [
 ] as const;
 
 /** The employees of one company, for further conditions. */
-export function selectEmployees(db: Db, companyId: Given<number>) {
+export function selectEmployees(db: Db, companyId: number) {
   return db.selectFrom('employees').where('company_id', '=', companyId).select(columns);
 }
 
