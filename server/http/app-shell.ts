@@ -42,13 +42,8 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'ignore',
     requestTimeout: 60_000,
-    http: {
-      // Node's own answer to a request without Host has no body.
-      requireHostHeader: false,
-      shouldUpgradeCallback: wantsWebSocket,
-      // No stream is set up for a body that is not there.
-      optimizeEmptyRequests: true,
-    },
+    // Node's own answer to a request without Host has no body.
+    http: { requireHostHeader: false, shouldUpgradeCallback: wantsWebSocket },
     // The calls of a tRPC batch are one parameter.
     routerOptions: { maxParamLength: 5_000 },
     frameworkErrors: (error, request, reply) => {
