@@ -24,6 +24,7 @@ const measured = [
   'logs-of-task',
   'tasks',
   'todo',
+  'owned-tasks',
   'projects',
   'completed-projects',
   'search-one',

@@ -161,7 +161,8 @@ export const operations: Record<string, Operation> = {
   },
 };
 
-const listOf = (what: string, path: (world: World) => string): Operation => ({
+const listOf = (what: string, path: (world: World) => string, more?: { isOfFirst: true }): Operation => ({
+  ...more,
   title: what,
   method: 'GET',
   kind: 'query',
@@ -174,30 +175,28 @@ const listOf = (what: string, path: (world: World) => string): Operation => ({
 export const furtherOperations: Record<string, Operation> = {
   ping: listOf('ping', () => '/ping'),
   'logs-of-task': listOf('100 logs of a task', ({ loggedOn }) => `/taskLogs/task/${pick(loggedOn)}/`),
-  inbox: {
-    ...listOf(
-      'page of notifications not archived and total',
-      ({ employeeId }) => `/notifications/recipient/${employeeId}/?isArchive=false`,
-    ),
-    isOfFirst: true,
-  },
-  'unread-page': {
-    ...listOf(
-      'page of the oldest notifications, the only unread ones, and total',
-      ({ employeeId }) => `/notifications/recipient/${employeeId}/?read=false`,
-    ),
-    isOfFirst: true,
-  },
-  notices: {
-    ...listOf(
-      'page of the five oldest notifications, the only notices, and total',
-      ({ employeeId }) => `/notifications/recipient/${employeeId}/?category=notice`,
-    ),
-    isOfFirst: true,
-  },
+  inbox: listOf(
+    'page of notifications not archived and total',
+    ({ employeeId }) => `/notifications/recipient/${employeeId}/?isArchive=false`,
+    { isOfFirst: true },
+  ),
+  'unread-page': listOf(
+    'page of the oldest notifications, the only unread ones, and total',
+    ({ employeeId }) => `/notifications/recipient/${employeeId}/?read=false`,
+    { isOfFirst: true },
+  ),
+  notices: listOf(
+    'page of the five oldest notifications, the only notices, and total',
+    ({ employeeId }) => `/notifications/recipient/${employeeId}/?category=notice`,
+    { isOfFirst: true },
+  ),
   'completed-projects': listOf(
     'page of the five oldest projects, the only completed ones, and total',
     ({ companyId }) => `/api/projects/company/${companyId}/?status=completed`,
+  ),
+  'owned-tasks': listOf(
+    'page of the tasks of one owner and total',
+    ({ companyId, employeeId }) => `/api/tasks/company/${companyId}/?owner_id=${employeeId}`,
   ),
   todo: listOf('page of tasks to do and total', ({ companyId }) => `/api/tasks/company/${companyId}/?status=todo`),
   tasks: listOf('page of tasks and total', ({ companyId }) => `/api/tasks/company/${companyId}/`),

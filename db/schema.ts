@@ -77,6 +77,7 @@ export type Schema = {
     status: string;
     shard: number;
     count: number;
+    owner_id: Generated<number>;
   };
   company_days: {
     company_id: number;

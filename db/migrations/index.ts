@@ -10,6 +10,7 @@ import * as deliveryLanes from './0008-delivery-lanes.ts';
 import * as companyCounts from './0009-company-counts.ts';
 import * as notificationTallies from './0010-notification-tallies.ts';
 import * as narrowedLists from './0011-narrowed-lists.ts';
+import * as ownerCounts from './0012-owner-counts.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   '0009-company-counts': companyCounts,
   '0010-notification-tallies': notificationTallies,
   '0011-narrowed-lists': narrowedLists,
+  '0012-owner-counts': ownerCounts,
 };

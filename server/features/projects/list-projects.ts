@@ -32,7 +32,7 @@ export const listProjects = member
         .orderBy('project_id', 'desc')
         .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize, isWhole: input.status === undefined }))
         .execute(),
-      countKept(ctx.db, companyId, 'project', input.status),
+      countKept(ctx.db, companyId, 'project', input),
     ]);
     return {
       results: rows.map(toProject),

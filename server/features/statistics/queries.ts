@@ -33,13 +33,13 @@ export async function findStatistics(db: Db, companyId: number, now: Date): Prom
       ) as company
     ), projects_counted as (
       select coalesce(sum(count), 0) as projects, coalesce(sum(count) filter (where status = 'active'), 0) as projects_active
-      from company_counts where company_id = ${companyId} and kind = 'project'
+      from company_counts where company_id = ${companyId} and kind = 'project' and owner_id = 0
     ), tasks_counted as (
       select coalesce(sum(count) filter (where status = 'todo'), 0) as todo,
         coalesce(sum(count) filter (where status = 'in_progress'), 0) as in_progress,
         coalesce(sum(count) filter (where status = 'in_review'), 0) as in_review,
         coalesce(sum(count) filter (where status = 'done'), 0) as done
-      from company_counts where company_id = ${companyId} and kind = 'task'
+      from company_counts where company_id = ${companyId} and kind = 'task' and owner_id = 0
     ), overdue as (
       select count(*) as overdue
       from tasks as t join projects as p on p.company_id = t.company_id and p.project_id = t.project_id

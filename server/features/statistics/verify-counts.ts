@@ -54,16 +54,18 @@ function taskCounts(companyId: number): RawBuilder<Difference> {
     order by project_id, owner_id`;
 }
 
-/** Projects and tasks of the whole company, those of deleted projects left out. */
+/** Projects and tasks of the whole company, and tasks of each owner, those of deleted projects left out. */
 function companyCounts(companyId: number): RawBuilder<Difference> {
   return sql`
-    select status || ' ' || kind || 's of the company' as total, coalesce(k.count, 0)::bigint as kept, coalesce(c.count, 0) as counted
+    select status || ' ' || kind || 's of ' || case owner_id when 0 then 'the company' else 'employee ' || owner_id end as total,
+      coalesce(k.count, 0)::bigint as kept, coalesce(c.count, 0) as counted
     from (
-      select kind, status, sum(count) as count from company_counts where company_id = ${companyId} group by kind, status
+      select kind, owner_id, status, sum(count) as count
+      from company_counts where company_id = ${companyId} group by kind, owner_id, status
     ) as k
-    full join (${countedAnew(companyId)}) as c using (kind, status)
+    full join (${countedAnew(companyId)}) as c using (kind, owner_id, status)
     where coalesce(k.count, 0) <> coalesce(c.count, 0)
-    order by kind, status`;
+    order by kind, owner_id, status`;
 }
 
 function commentCounts(companyId: number): RawBuilder<Difference> {

@@ -59,7 +59,7 @@ export async function keepTaskCounts(
   const visible = keepVisibleTasks(
     db,
     companyId,
-    tasks.map(({ project_id: projectId, status, sign }) => ({ projectId, status, by: sign })),
+    tasks.map((task) => ({ projectId: task.project_id, ownerId: task.owner_id, status: task.status, by: task.sign })),
   );
   await Promise.all([holding, keeping, visible]);
 }
@@ -83,15 +83,12 @@ function isCountedAlike(one: CountedTask, other: CountedTask): boolean {
   );
 }
 
-/** What tasks are narrowed to. */
-export type Narrowed = {
-  projectId?: number | undefined;
-  ownerId?: number | undefined;
-  status?: TaskStatus | undefined;
-};
-
-/** How many tasks there are of a project, of an owner or of both, of one status or of all. */
-export async function countOwned(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {
+/** How many tasks there are of a project, of one owner or of all, of one status or of all. */
+export async function countInProject(
+  db: Db,
+  companyId: number,
+  { projectId, ownerId, status }: { projectId: number; ownerId?: number | undefined; status?: TaskStatus | undefined },
+): Promise<number> {
   const counted = sql.join(
     (status ? [status] : taskStatuses).map((name) => sql.ref(`t.${name}`)),
     sql` + `,
@@ -102,8 +99,8 @@ export async function countOwned(db: Db, companyId: number, { projectId, ownerId
       join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
     )
     .where('t.company_id', '=', companyId)
+    .where('t.project_id', '=', projectId)
     .where('p.deleted_at', 'is', null)
-    .$if(projectId !== undefined, (some) => some.where('t.project_id', '=', projectId!))
     .$if(ownerId !== undefined, (some) => some.where('t.owner_id', '=', ownerId!))
     .select(sql<number>`coalesce(sum(${counted}), 0)::bigint`.as('count'))
     .executeTakeFirstOrThrow();
