@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultError } from '../kernel/fault.ts';
@@ -42,8 +43,13 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'ignore',
     requestTimeout: 60_000,
-    // Node's own answer to a request without Host has no body.
-    http: { requireHostHeader: false, shouldUpgradeCallback: wantsWebSocket },
+    http: {
+      // Node's own answer to a request without Host has no body.
+      requireHostHeader: false,
+      shouldUpgradeCallback: wantsWebSocket,
+      // No stream is set up for a body that is not there.
+      optimizeEmptyRequests: true,
+    },
     // The calls of a tRPC batch are one parameter.
     routerOptions: { maxParamLength: 5_000 },
     frameworkErrors: (error, request, reply) => {
@@ -53,6 +59,10 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     clientErrorHandler: answerGarbage,
   });
   acceptEmptyJson(app);
+  // Whoever names a media type has a body parsed: where there is none, an empty one is, for the request itself never ends.
+  app.addHook('preParsing', ({ raw, headers }, _reply, body, done) => {
+    done(null, raw.readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : body);
+  });
 
   const methods = collectMethods(app);
   app.setErrorHandler((error: FastifyError, request, reply) => refuse(request, reply, fromFastify(error)));

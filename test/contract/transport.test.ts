@@ -159,3 +159,17 @@ describe('requests beyond the limit', () => {
     expect((await grace.get('/api/sessions/')).status).toBe(200);
   });
 });
+
+describe('a media type without any body, not even an empty one', () => {
+  test.each([
+    ['POST', '/logout/', 401],
+    ['DELETE', '/api/sessions/1/', 401],
+    ['PATCH', '/api/tasks/1/', 401],
+    ['POST', '/login/', 400],
+    ['POST', '/trpc/auth.logout', 401],
+    ['POST', '/nowhere/', 404],
+  ])('%s %s is answered at once', async (method, path, status) => {
+    const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n`;
+    expect(parseAnswer(await exchange(service.url, head)).status).toBe(status);
+  });
+});
