@@ -12,24 +12,26 @@ export function batched<Key, Name, Value>(
   nameOf: (key: Key) => Name,
   load: (keys: Key[]) => Promise<ReadonlyMap<Name, Value>>,
 ): (key: Key) => Promise<Value | undefined> {
-  let asked: { keys: Map<Name, Key>; times: number } | undefined;
-  let loading: Promise<ReadonlyMap<Name, Value>>;
+  type Gathering = { keys: Map<Name, Key>; times: number; found: Promise<ReadonlyMap<Name, Value>> };
+  let gathering: Gathering | undefined;
+
+  function gather(): Gathering {
+    const keys = new Map<Name, Key>();
+    const found = new Promise<ReadonlyMap<Name, Value>>((resolve) => {
+      atEndOfTurn(() => {
+        gathering = undefined;
+        resolve(load([...keys.values()]));
+      });
+    });
+    return { keys, times: 0, found };
+  }
 
   return async (key) => {
-    if (!asked) {
-      const gathered = (asked = { keys: new Map<Name, Key>(), times: 0 });
-      loading = new Promise((resolve) => {
-        atEndOfTurn(() => {
-          asked = undefined;
-          resolve(load([...gathered.keys.values()]));
-        });
-      });
-    }
+    const mine = (gathering ??= gather());
     const name = nameOf(key);
-    const mine = loading;
-    asked.keys.set(name, key);
-    asked.times += 1;
-    if (asked.times === enough) endTurnNow();
-    return (await mine).get(name);
+    mine.keys.set(name, key);
+    mine.times += 1;
+    if (mine.times === enough) endTurnNow();
+    return (await mine.found).get(name);
   };
 }
