@@ -36,14 +36,19 @@ export type Credentials = {
 type Needed = Pick<Services, 'database' | 'clock' | 'background'>;
 
 export function createCredentials({ database, clock, background }: Needed): Credentials {
-  const beingMarked = new Set<string>();
-  const mark = batched(
-    ({ credential }: Used) => nameOf(credential),
-    async (used: Used[]) => {
+  /** From the first note on until it is written. */
+  const noted = new Set<string>();
+  let unwritten: Used[] = [];
+
+  async function writeNotes(): Promise<void> {
+    const used = unwritten;
+    unwritten = [];
+    try {
       await markUsed(database.db, used, clock.now());
-      return new Map<string, never>();
-    },
-  );
+    } finally {
+      for (const { credential } of used) noted.delete(nameOf(credential));
+    }
+  }
 
   return {
     findSession: batched(itself, async (sessionIds: number[]) => {
@@ -57,11 +62,11 @@ export function createCredentials({ database, clock, background }: Needed): Cred
     noteUse(credential, { companyId, isUseDue }) {
       if (!isUseDue) return;
       const name = nameOf(credential);
-      if (beingMarked.has(name)) return;
-      beingMarked.add(name);
-      background.run('credential-used', async () => {
-        await mark({ credential, companyId }).finally(() => beingMarked.delete(name));
-      });
+      if (noted.has(name)) return;
+      noted.add(name);
+      unwritten.push({ credential, companyId });
+      // All of this turn of the event loop are written together.
+      if (unwritten.length === 1) background.run('credentials-used', writeNotes);
     },
   };
 }

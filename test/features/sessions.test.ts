@@ -158,6 +158,26 @@ describe('when a session was used last', () => {
     expect(first).toBe(begun[0]);
     expect(used.map((at, index) => at - begun[index + 1]! > 60_000)).toEqual([true, true]);
   });
+
+  /* On one connection nobody holds anything while somebody else asks. */
+  test.runIf(service.database.kind === 'server')(
+    'is not waited for where somebody else holds the session',
+    async () => {
+      const pair = await newSession();
+      const { db, rollback } = service.database.begin();
+      try {
+        await db.selectFrom('sessions').select('session_id').forUpdate().execute();
+        clock.advance({ minutes: 2 });
+        expect((await service.as(pair).get('/api/sessions/')).status).toBe(200);
+        const drained = service.drain().then(() => 'drained');
+        expect(await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 5_000, 'waiting'))])).toBe(
+          'drained',
+        );
+      } finally {
+        await rollback();
+      }
+    },
+  );
 });
 
 describe('a session without a company', () => {
