@@ -9,9 +9,9 @@ import { id, page, pageOf, text } from '../../kernel/wire.ts';
 import { countKept } from '../company/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
-import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask, type TaskStatus } from './queries.ts';
+import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task, taskStatus } from './schemas.ts';
-import { countInProject } from './task-counts.ts';
+import { countInProject, type Narrowed } from './task-counts.ts';
 
 const pageSize = 20;
 
@@ -54,14 +54,12 @@ export const listTasks = member
       .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize, isWhole }));
     const [rows, total] = await Promise.all([
       selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute(),
-      q === undefined ? keptTotal(ctx.db, companyId, input) : countOf(matching),
+      q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching),
     ]);
     return { results: rows.map(toTask), page: input.page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
   });
 
-type Narrowed = { projectId?: number | undefined; owner_id?: number | undefined; status?: TaskStatus | undefined };
-
-function keptTotal(db: Db, companyId: number, { projectId, owner_id: ownerId, status }: Narrowed): Promise<number> {
+function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {
   return projectId === undefined
     ? countKept(db, companyId, 'task', { ownerId, status })
     : countInProject(db, companyId, { projectId, ownerId, status });

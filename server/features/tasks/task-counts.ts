@@ -83,11 +83,18 @@ function isCountedAlike(one: CountedTask, other: CountedTask): boolean {
   );
 }
 
+/** What tasks are narrowed to. */
+export type Narrowed = {
+  projectId?: number | undefined;
+  ownerId?: number | undefined;
+  status?: TaskStatus | undefined;
+};
+
 /** How many tasks there are of a project, of one owner or of all, of one status or of all. */
 export async function countInProject(
   db: Db,
   companyId: number,
-  { projectId, ownerId, status }: { projectId: number; ownerId?: number | undefined; status?: TaskStatus | undefined },
+  { projectId, ownerId, status }: Narrowed & { projectId: number },
 ): Promise<number> {
   const counted = sql.join(
     (status ? [status] : taskStatuses).map((name) => sql.ref(`t.${name}`)),
