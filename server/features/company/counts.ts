@@ -3,9 +3,9 @@ import type { Db } from '../../../db/open.ts';
 
 /*
  * How many projects and tasks that can be seen a company has, by status, and how many of the tasks each person owns:
- * kept as they change, in their transaction.
- * Whoever changes one holds its project `for key share`, and whoever deletes a project holds it `for update`, so each
- * counts what the other has left. In the order of locks these counts are the last.
+ * kept as they change, in their transaction. `owner_id` 0 stands for everybody, and for projects, which are not counted
+ * by owner. Whoever changes one holds its project `for key share`, and whoever deletes a project holds it `for update`,
+ * so each counts what the other has left. In the order of locks these counts are the last.
  */
 
 type CountedKind = 'project' | 'task';
