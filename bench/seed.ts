@@ -26,7 +26,7 @@ export type Sizes = {
 type Report = (what: string) => void;
 
 const logsPerTask = 100;
-const callers = 64;
+const callersCount = 64;
 const password = 'correct horse battery staple';
 
 /** Makes a company in a migrated database: what the service would have made of so much work. */
@@ -169,7 +169,7 @@ async function signInColleagues(
   const { rows } = await client.query<{ [Key in keyof SignedIn]: string }>(
     `with colleagues as (
       update employees set is_admin = true
-      where company_id = ${companyId} and employee_id between ${employeeId + 1} and ${employeeId + callers - 1}
+      where company_id = ${companyId} and employee_id between ${employeeId + 1} and ${employeeId + callersCount - 1}
       returning company_id, employee_id, account_id
     )
     insert into sessions (account_id, company_id, employee_id, method, rotated_at, expires_at, created_at, last_used_at)

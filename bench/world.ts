@@ -1,7 +1,7 @@
 /** What requests are made of. */
 export type World = SignedIn & {
   companyId: number;
-  /** Who calls, as one of many: admins, each with a session. The first of them has all the notifications. */
+  /** Who calls: admins with identifiers without gaps, each with a session. The first has all the notifications. */
   callers: SignedIn[];
   email: string;
   password: string;

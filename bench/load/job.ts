@@ -8,7 +8,7 @@ export type Job = {
   url: string;
   operation: string;
   format: Format;
-  /** Each request is one of these's. */
+  /** Who calls: each request is made in the name of one of them, in no order. */
   callers: readonly Caller[];
   world: World;
   connections: number;
