@@ -27,7 +27,7 @@ export function lookUp<Row extends { company_id: number }>(
   const load = (db: Db, places: Place[]): Promise<Row[]> =>
     read(db, { companyIds: places.map((place) => place.companyId), ids: places.map((place) => place.id) });
 
-  // By the handle for reads, which has a short way; all others are transactions and the embedded database's one connection.
+  // By the handle for reads, which has a short way; others are transactions, and the embedded database's one connection.
   const onLanes = new WeakMap<Db, (place: Place) => Promise<Row | undefined>>();
   const gather = (db: Db) =>
     batched(nameOf, async (places: Place[]) => {

@@ -43,6 +43,12 @@ test('verify-totals says what it checked, exits with 1 where a total is wrong, a
     .where('company_id', '=', 1)
     .where('kind', '=', 'project')
     .execute();
+  await db
+    .updateTable('company_counts')
+    .set({ count: 45 })
+    .where('company_id', '=', 1)
+    .where('owner_id', '=', 1)
+    .execute();
   await db.updateTable('comment_counts').set({ posted: 41 }).where('company_id', '=', 1).execute();
   await db.updateTable('notification_counts').set({ unread: 42 }).where('company_id', '=', 1).execute();
   await db.updateTable('notification_tallies').set({ count: 44 }).where('company_id', '=', 1).execute();
@@ -52,6 +58,7 @@ test('verify-totals says what it checked, exits with 1 where a total is wrong, a
   expect(wrong.stdout).toMatch(/^ {2}logged seconds of employee 1: 7 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}todo tasks of employee \d in project \d: 40 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}active projects of the company: 43 is kept, 3 is right$/m);
+  expect(wrong.stdout).toMatch(/^ {2}\w+ tasks of employee 1: 45 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}comments of employee \d: 41 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(/^ {2}unread notifications of employee \d: 42 is kept, \d+ is right$/m);
   expect(wrong.stdout).toMatch(
