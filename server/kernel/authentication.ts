@@ -61,15 +61,8 @@ async function loadApiKey({ credentials }: Services, key: string): Promise<Signe
 
 function toCaller(credential: Credential, row: CredentialRow, credentials: Credentials): SignedIn {
   credentials.noteUse(credential, row);
-  const { accountId, email } = row;
-  if (row.employeeId === null) return { accountId, email, credential, membership: null };
-  const membership = {
-    companyId: row.companyId!,
-    employeeId: row.employeeId,
-    name: row.name!,
-    isAdmin: row.isAdmin!,
-    isTeamLeader: row.isTeamLeader!,
-    timezone: row.timezone!,
-  };
-  return { accountId, email, credential, membership };
+  const { accountId, companyId, employeeId, isAdmin, isTeamLeader } = row;
+  if (employeeId === null) return { accountId, credential, membership: null };
+  const membership = { companyId: companyId!, employeeId, isAdmin: isAdmin!, isTeamLeader: isTeamLeader! };
+  return { accountId, credential, membership };
 }

@@ -76,7 +76,6 @@ export type Credential = { kind: 'session'; sessionId: number } | { kind: 'apiKe
 /** Someone who has signed in, perhaps with no company yet. */
 export type SignedIn = {
   accountId: number;
-  email: string;
   credential: Credential;
   membership: Membership | null;
 };
@@ -85,10 +84,8 @@ export type SignedIn = {
 export type Membership = {
   companyId: number;
   employeeId: number;
-  name: string;
   isAdmin: boolean;
   isTeamLeader: boolean;
-  timezone: string;
 };
 
 export type Member = Omit<SignedIn, 'membership'> & Membership;

@@ -9,14 +9,11 @@ import type { Credential, Scope, Services } from './context.ts';
 /** A credential and who is behind it; the employee's part is null where there is none. */
 export type CredentialRow = {
   id: number;
-  email: string;
-  employeeId: number | null;
+  accountId: number;
   companyId: number | null;
-  name: string | null;
+  employeeId: number | null;
   isAdmin: boolean | null;
   isTeamLeader: boolean | null;
-  timezone: string | null;
-  accountId: number;
   /** Not ended, revoked or expired, of nobody who is deactivated or deleted. */
   isLive: boolean;
   /** Its last use was noted long enough ago to be noted again. */
@@ -77,32 +74,30 @@ const itself = <Key>(key: Key): Key => key;
 const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
   sql<boolean>`coalesce(${lastUsedAt} < ${now}::timestamptz - interval '1 minute', true)`;
 
-// Flags instead of moments: this is read with every request, and moments take longest to read.
+// Read with every request, so only what most of them need: no names, and flags instead of moments, which take longest to
+// read.
 const readSessions = compiled<{ sessionIds: number[]; now: Date }, CredentialRow>((db, blank) =>
   sql<CredentialRow>`
-    select s.session_id as id, s.account_id as "accountId", s.employee_id as "employeeId", s.company_id as "companyId",
-      a.email, e.name, e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader", c.timezone,
+    select s.session_id as id, s.account_id as "accountId", s.company_id as "companyId", s.employee_id as "employeeId",
+      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
       s.ended_at is null and s.expires_at > ${blank('now')}::timestamptz
         and (s.employee_id is null or (e.is_active and not e.is_deleted)) as "isLive",
       ${isUseDue(sql.ref('s.last_used_at'), blank('now'))} as "isUseDue"
     from sessions as s
-    join accounts as a on a.account_id = s.account_id
     left join employees as e on e.company_id = s.company_id and e.employee_id = s.employee_id
-    left join companies as c on c.company_id = e.company_id
     where s.session_id = any(${list(blank('sessionIds'), 'bigint')})`.compile(db),
 );
 
 const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db, blank) =>
   sql<ApiKeyRow>`
     select k.api_key_id as id, k.key_hash as "keyHash", k.scopes, e.account_id as "accountId",
-      k.employee_id as "employeeId", k.company_id as "companyId", e.email, e.name, e.is_admin as "isAdmin",
-      e.is_team_leader as "isTeamLeader", c.timezone,
+      k.company_id as "companyId", k.employee_id as "employeeId",
+      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
       k.revoked_at is null and (k.expires_at is null or k.expires_at > ${blank('now')}::timestamptz)
         and e.is_active and not e.is_deleted as "isLive",
       ${isUseDue(sql.ref('k.last_used_at'), blank('now'))} as "isUseDue"
     from api_keys as k
     join employees as e on e.company_id = k.company_id and e.employee_id = k.employee_id
-    join companies as c on c.company_id = k.company_id
     where k.key_hash = any(${list(blank('keyHashes'), 'text')})`.compile(db),
 );
 

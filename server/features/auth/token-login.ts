@@ -14,6 +14,7 @@ import {
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { email, id } from '../../kernel/wire.ts';
+import { getAccountById } from './accounts.ts';
 import { PROOF_REQUIRED } from './faults.ts';
 import { SignedInResult } from './schemas.ts';
 import { listPlaces, loginTicketPrefix, startSession } from './sign-in.ts';
@@ -54,8 +55,9 @@ async function proveAccount(ctx: Context & { db: Db }, claim: Claim): Promise<nu
 
   const caller = await authenticate(ctx);
   if (caller.credential.kind === 'session') {
-    if (caller.email !== claim.email) throw PROOF_REQUIRED();
-    return caller.accountId;
+    const account = await getAccountById(ctx.db, caller.accountId);
+    if (account.email !== claim.email) throw PROOF_REQUIRED();
+    return account.account_id;
   }
   if (!bearer.startsWith(apiKeyPrefix) || caller.membership?.companyId !== claim.company_id)
     throw notFoundIn('company_id');
@@ -88,11 +90,7 @@ async function redeemTicket(
     .returning('account_id')
     .executeTakeFirst();
   if (!used) throw PROOF_REQUIRED();
-  const account = await db
-    .selectFrom('accounts')
-    .where('account_id', '=', used.account_id)
-    .select('email')
-    .executeTakeFirstOrThrow();
+  const account = await getAccountById(db, used.account_id);
   if (account.email !== claimed) throw PROOF_REQUIRED();
-  return used.account_id;
+  return account.account_id;
 }
