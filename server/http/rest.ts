@@ -50,10 +50,10 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
     try {
       const ctx: Context = { services, request: requestInfo(request, reply, { takesDownloads: true }) };
       const input = readInput(request);
-      const getRawInput = async () => input;
-      const answered = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
-      if (answered instanceof Download) await sendDownload(reply, answered);
-      else void reply.type('application/json; charset=utf-8').send(JSON.stringify(answered));
+      const getRawInput = () => input;
+      const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
+      if (data instanceof Download) await sendDownload(reply, data);
+      else void reply.type('application/json; charset=utf-8').send(JSON.stringify(data));
     } catch (error) {
       await sendProblem(request, reply, asRest(operation, toFaultError(error)));
     }

@@ -83,8 +83,8 @@ export async function answerCalls(
 
   async function answer({ path, procedure, type, input }: Calls['calls'][number], batchIndex: number): Promise<Answer> {
     try {
-      const getRawInput = async () => input;
-      const data = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex });
+      const getRawInput = () => input;
+      const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex });
       return { status: 200, body: { result: { data } }, waitSeconds: 0 };
     } catch (cause) {
       const error = getTRPCErrorFromUnknown(cause);

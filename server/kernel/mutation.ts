@@ -6,7 +6,7 @@ import { streamsPublishedIn } from './publish.ts';
 /** A mutation that loses a deadlock is run again, as often as this. */
 const attemptsMax = 3;
 
-type Call = { operation: string; getRawInput(): Promise<unknown> };
+type Call = { operation: string; getRawInput(): unknown };
 
 /**
  * Runs the body of a mutation in its one transaction, which opens with the body's first statement. `body` answers as

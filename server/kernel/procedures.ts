@@ -16,55 +16,48 @@ import { middleware, procedure } from './trpc.ts';
 
 type Kind = 'query' | 'mutation' | 'subscription';
 
-/**
- * Looks who is calling, with `find`, which counts the request as theirs, and makes of it what an operation is given of its
- * caller, or a refusal, with `admit`.
- */
-function admits<Found, Given extends object>(
-  find: (ctx: Context, operation: string) => Promise<Found>,
-  admit: (found: Found, kind: Kind) => Given,
-) {
-  return middleware(async ({ ctx, type, path, meta, getRawInput, next }) => {
-    const { database, background, onUndeclaredFault } = ctx.services;
+/** How those who call are found, by which name their requests are counted, and what an operation is given of them. */
+type Admission<Found, Given> = {
+  find(ctx: Context): Found | Promise<Found>;
+  nameOf(found: Found, ctx: Context): string;
+  /** Or a refusal. */
+  admit(found: Found, kind: Kind): Given;
+};
+
+function admits<Found, Given extends object>({ find, nameOf: nameOfFound, admit }: Admission<Found, Given>) {
+  return middleware(({ ctx, type, path, meta, getRawInput, next }) => {
+    const { limits, database, background, onUndeclaredFault } = ctx.services;
     const { connection } = ctx.request;
     async function run() {
-      const given = admit(await find(ctx, path), type);
-      const result =
-        type === 'mutation'
-          ? await runMutation({ ...ctx, ...given }, { operation: path, getRawInput }, (scope) =>
-              next({ ctx: { ...given, ...scope } }),
-            )
-          : await next({
-              ctx: {
-                ...given,
-                db: database.reads,
-                afterCommit: (task: () => void) => background.run(path, async () => task()),
-              },
-            });
-      // tRPC's next() answers a failure instead of throwing it.
-      if (!result.ok) throw result.error;
-      return result;
+      try {
+        const found = await find(ctx);
+        const counting = countRequest(limits, ctx.request, path, nameOfFound(found, ctx));
+        // Nothing is waited for where this process counts by itself.
+        if (counting) await counting;
+        const given = admit(found, type);
+        const result =
+          type === 'mutation'
+            ? await runMutation({ ...ctx, ...given }, { operation: path, getRawInput }, (scope) =>
+                next({ ctx: { ...given, ...scope } }),
+              )
+            : await next({
+                ctx: {
+                  ...given,
+                  db: database.reads,
+                  afterCommit: (task: () => void) => background.run(path, async () => task()),
+                },
+              });
+        // tRPC's next() answers a failure instead of throwing it.
+        if (!result.ok) throw result.error;
+        return result;
+      } catch (error) {
+        const refusal = toFaultError(error);
+        if (!codesOf(meta ?? {}).has(refusal.fault.code)) onUndeclaredFault(path, refusal.fault.code);
+        throw refusal;
+      }
     }
-    try {
-      return await (connection && type !== 'subscription' ? connection.run(run) : run());
-    } catch (error) {
-      const refusal = toFaultError(error);
-      if (!codesOf(meta ?? {}).has(refusal.fault.code)) onUndeclaredFault(path, refusal.fault.code);
-      throw refusal;
-    }
+    return connection && type !== 'subscription' ? connection.run(run) : run();
   });
-}
-
-async function countAnyone({ services, request }: Context, operation: string): Promise<void> {
-  await countRequest(services.limits, request, operation, `network ${request.network}`);
-}
-
-async function identify(ctx: Context, operation: string): Promise<SignedIn> {
-  const caller = await authenticate(ctx);
-  // Nothing is waited for where this process counts by itself.
-  const counting = countRequest(ctx.services.limits, ctx.request, operation, nameOf(caller.credential));
-  if (counting) await counting;
-  return caller;
 }
 
 /** Answers the session of a caller who must have one: keys do not manage sessions, keys and passwords. */
@@ -104,17 +97,27 @@ const listens = middleware(async ({ ctx, signal, next }) => {
   return next({ ctx: { follow } });
 });
 
+const anyone: Admission<undefined, object> = {
+  find: () => undefined,
+  nameOf: (_, { request }) => `network ${request.network}`,
+  admit: () => ({}),
+};
+const withCredential = {
+  find: authenticate,
+  nameOf: ({ credential }: SignedIn) => nameOf(credential),
+};
+
 /** Anyone, without a token. */
-export const open = procedure.meta({ access: 'open' }).use(admits(countAnyone, () => ({})));
+export const open = procedure.meta({ access: 'open' }).use(admits(anyone));
 
 /** Anyone who has signed in to a session, with or without a company. */
-export const signedIn = procedure.meta({ access: 'signedIn' }).use(admits(identify, admitSignedIn));
+export const signedIn = procedure.meta({ access: 'signedIn' }).use(admits({ ...withCredential, admit: admitSignedIn }));
 
 /** An active employee; `ctx.caller` is who, and `ctx.caller.companyId` scopes every query. */
-export const member = procedure.meta({ access: 'member' }).use(admits(identify, admitMember));
+export const member = procedure.meta({ access: 'member' }).use(admits({ ...withCredential, admit: admitMember }));
 
 /** An admin of the company. */
-export const admin = procedure.meta({ access: 'admin' }).use(admits(identify, admitAdmin));
+export const admin = procedure.meta({ access: 'admin' }).use(admits({ ...withCredential, admit: admitAdmin }));
 
 /** An active employee who listens: the body decides to what, and `ctx.follow` sends it for as long as it may. */
 export const stream = member.use(listens);
