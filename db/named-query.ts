@@ -37,7 +37,7 @@ export class NamedQuery extends Query {
   constructor({ name, text, values }: NamedStatement, callback: Callback) {
     super(text, callback);
     this.name = name;
-    this.values = [...values];
+    this.values = values.map(toParameter);
   }
 
   /** Runs a named statement on a client. */
@@ -81,6 +81,12 @@ export class NamedQuery extends Query {
     this.#learning?.set(this.name, null);
     super.handleReadyForQuery(connection);
   }
+}
+
+/** Lists of numbers as PostgreSQL writes them; pg would quote and escape each. */
+function toParameter(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'number')) return value;
+  return `{${value.join()}}`;
 }
 
 function learnFrom(connection: pg.Connection): Shapes {
