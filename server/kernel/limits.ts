@@ -21,8 +21,8 @@ export type Budget = {
 };
 
 export type Limits = {
-  /** Any operation, for each session, key or, without one, network. */
-  requests: Budget & Rule;
+  /** Any operation, for each session, key or, without one, network. Callers are told of it in these words. */
+  requests: Budget & { policy: string; limit: string };
   /** Failed sign-ins, for each address and network. */
   signIns: Budget;
   /** Codes sent, for each address. */
@@ -36,12 +36,15 @@ export type Limits = {
  * a limit that is too wide for a minute does less harm than a service that refuses everybody.
  */
 export function createLimits(options: { requestsPerMinute: number; redis?: Redis }): Limits {
-  const budget = (name: string, rule: Rule): Budget & Rule => ({
-    ...rule,
-    ...(options.redis ? createSharedBudget(name, rule, options.redis) : createLocalBudget(rule)),
-  });
+  const budget = (name: string, rule: Rule): Budget =>
+    options.redis ? createSharedBudget(name, rule, options.redis) : createLocalBudget(rule);
+  const requests = { points: options.requestsPerMinute, seconds: 60 };
   return {
-    requests: budget('requests', { points: options.requestsPerMinute, seconds: 60 }),
+    requests: {
+      ...budget('requests', requests),
+      policy: `${requests.points};w=${requests.seconds}`,
+      limit: String(requests.points),
+    },
     signIns: budget('sign-ins', { points: 10, seconds: 15 * 60 }),
     codeSends: budget('code-sends', { points: 5, seconds: 3600 }),
     codeTries: budget('code-tries', { points: 20, seconds: 24 * 3600 }),
@@ -111,9 +114,9 @@ export function countRequest(
   operation: string,
   who: string,
 ): void | Promise<void> {
-  const { points, seconds } = limits.requests;
-  request.setHeader('RateLimit-Policy', `${points};w=${seconds}`);
-  request.setHeader('RateLimit-Limit', String(points));
+  const { policy, limit } = limits.requests;
+  request.setHeader('RateLimit-Policy', policy);
+  request.setHeader('RateLimit-Limit', limit);
   const tell = ({ remaining, resetAfterMs }: Standing) => {
     request.setHeader('RateLimit-Remaining', String(remaining));
     request.setHeader('RateLimit-Reset', String(Math.ceil(resetAfterMs / 1000)));
