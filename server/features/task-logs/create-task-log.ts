@@ -5,7 +5,7 @@ import { member } from '../../kernel/procedures.ts';
 import { id, timestamp } from '../../kernel/wire.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './faults.ts';
-import { insertTaskLogs, isActiveEmployee, toTaskLog } from './queries.ts';
+import { insertTaskLog, isActiveEmployee, refuseDuplicate, toTaskLog } from './queries.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { keepTotals, toCounted } from './totals.ts';
@@ -58,11 +58,10 @@ export const createTaskLog = member
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
     // Sent at once: where the log turns out to be a duplicate, nothing of this transaction is kept.
-    const [[made]] = await Promise.all([
-      insertTaskLogs(db, { companyId, logs: [log], now }),
+    const [made] = await Promise.all([
+      insertTaskLog(db, { companyId, log, now }),
       keepTotals(db, { companyId, changes: [{ after: toCounted(log) }], now }),
-    ]);
-    if (!made) throw DUPLICATE_TASK_LOG();
+    ]).catch(refuseDuplicate);
     ctx.afterCommit(services.wakeDeliveries);
     return toTaskLog(made);
   });

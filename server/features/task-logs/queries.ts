@@ -5,6 +5,7 @@ import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
+import { DUPLICATE_TASK_LOG } from './faults.ts';
 import type { TaskLog } from './schemas.ts';
 
 export type TaskLogRow = Omit<Selectable<Schema['task_logs']>, 'company_id'>;
@@ -82,6 +83,44 @@ export async function insertTaskLogs(
     manual: column('manualAdd'),
     now,
   });
+}
+
+/**
+ * Inserts one log. A duplicate is an error of the database's, and the end of the transaction: {@link refuseDuplicate} names
+ * it. That costs half of what it does to look and leave out.
+ */
+export async function insertTaskLog(
+  db: Db,
+  { companyId, log, now }: { companyId: number; log: NewTaskLog; now: Date },
+): Promise<TaskLogRow> {
+  const [made] = await writeTaskLog(db, { ...log, companyId, now });
+  return made!;
+}
+
+const writeTaskLog = compiled<NewTaskLog & { companyId: number; now: Date }, TaskLogRow>((db, blank) =>
+  db
+    .insertInto('task_logs')
+    .values({
+      company_id: blank('companyId'),
+      task_id: blank('taskId'),
+      employee_id: blank('employeeId'),
+      project_id: blank('projectId'),
+      start_time: blank('startTime'),
+      end_time: blank('endTime'),
+      description: blank('description'),
+      manual_add: blank('manualAdd'),
+      created_at: blank('now'),
+      updated_at: blank('now'),
+    })
+    .returning(columns)
+    .compile(),
+);
+
+/** Whatever was thrown, by its name where it says that there is such a log. */
+export function refuseDuplicate(error: unknown): never {
+  // By its fields, not its class: the embedded database throws a class of its own.
+  const isDuplicate = error instanceof Error && 'constraint' in error && error.constraint === 'task_logs_duplicate';
+  throw isDuplicate ? DUPLICATE_TASK_LOG({ cause: error }) : error;
 }
 
 type NewTaskLogs = {

@@ -6,7 +6,15 @@ import { member } from '../../kernel/procedures.ts';
 import { id, timestamp } from '../../kernel/wire.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './faults.ts';
-import { columns, isActiveEmployee, lockTaskLog, toTaskLog, type NewTaskLog, type TaskLogRow } from './queries.ts';
+import {
+  columns,
+  isActiveEmployee,
+  lockTaskLog,
+  refuseDuplicate,
+  toTaskLog,
+  type NewTaskLog,
+  type TaskLogRow,
+} from './queries.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { keepTotals } from './totals.ts';
@@ -69,29 +77,21 @@ async function storeTaskLog(
   db: Db,
   { companyId, taskLogId, log, now }: { companyId: number; taskLogId: number; log: NewTaskLog; now: Date },
 ): Promise<TaskLogRow> {
-  try {
-    return await db
-      .updateTable('task_logs')
-      .set({
-        task_id: log.taskId,
-        employee_id: log.employeeId,
-        project_id: log.projectId,
-        start_time: log.startTime,
-        end_time: log.endTime,
-        description: log.description,
-        manual_add: log.manualAdd,
-        updated_at: now,
-      })
-      .where('company_id', '=', companyId)
-      .where('task_log_id', '=', taskLogId)
-      .returning(columns)
-      .executeTakeFirstOrThrow();
-  } catch (error) {
-    throw isDuplicate(error) ? DUPLICATE_TASK_LOG({ cause: error }) : error;
-  }
-}
-
-/** By its fields, not its class: the embedded database throws a class of its own. */
-function isDuplicate(error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && error.constraint === 'task_logs_duplicate';
+  return db
+    .updateTable('task_logs')
+    .set({
+      task_id: log.taskId,
+      employee_id: log.employeeId,
+      project_id: log.projectId,
+      start_time: log.startTime,
+      end_time: log.endTime,
+      description: log.description,
+      manual_add: log.manualAdd,
+      updated_at: now,
+    })
+    .where('company_id', '=', companyId)
+    .where('task_log_id', '=', taskLogId)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+    .catch(refuseDuplicate);
 }

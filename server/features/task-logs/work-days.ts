@@ -159,14 +159,16 @@ function touchedDays({ companyId, employeeIds, starts, ends }: { [Key in keyof P
 /** One after the other whoever counts days of the same person; all of them before or after a change of the time zone. */
 async function lockWorkDays(db: Db, companyId: number, employeeIds: readonly number[]): Promise<void> {
   const ids = [...new Set(employeeIds)].toSorted((a, b) => a - b);
-  await lockDays(db, { companyId, ids });
+  await Promise.all(ids.map((employeeId) => lockDays(db, { companyId, employeeId })));
 }
 
-const lockDays = compiled<{ companyId: number; ids: number[] }, object>((db, blank) =>
+// The company's first: PostgreSQL keeps a subquery that locks, though nothing of it is asked for.
+const lockDays = compiled<{ companyId: number; employeeId: number }, object>((db, blank) =>
   sql<object>`
-    with company as materialized (select pg_advisory_xact_lock_shared(${companyKey(blank('companyId'))}) as locked)
-    select pg_advisory_xact_lock(hashtextextended('days of ' || ${blank('companyId')}::text || ' ' || employee_id, 0))
-    from company cross join unnest(${list(blank('ids'), 'bigint')}) as employee_id`.compile(db),
+    select pg_advisory_xact_lock(
+      hashtextextended('days of ' || ${blank('companyId')}::text || ' ' || ${blank('employeeId')}::text, 0)
+    )
+    from (select pg_advisory_xact_lock_shared(${companyKey(blank('companyId'))}) offset 0) as company`.compile(db),
 );
 
 /** Nobody counts days of the company until the transaction ends. Take the company's row before. */
