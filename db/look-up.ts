@@ -16,6 +16,9 @@ export function lookUp<Row extends { company_id: number }>(
   id: keyof Row & string,
   build: (db: Db, isAsked: RawBuilder<SqlBool>) => CompiledQuery<Row>,
 ): (db: Db, companyId: number, id: number) => Promise<Row | undefined> {
+  const readOne = compiled<Place, Row>((db, blank) =>
+    build(db, sql<SqlBool>`company_id = ${blank('companyId')} and ${sql.ref(id)} = ${blank('id')}`),
+  );
   const read = compiled<Places, Row>((db, blank) =>
     build(
       db,
@@ -24,20 +27,20 @@ export function lookUp<Row extends { company_id: number }>(
       )`,
     ),
   );
-  const load = (db: Db, places: Place[]): Promise<Row[]> =>
-    read(db, { companyIds: places.map((place) => place.companyId), ids: places.map((place) => place.id) });
-
   // By the handle for reads, which has a short way; others are transactions, and the embedded database's one connection.
   const onLanes = new WeakMap<Db, (place: Place) => Promise<Row | undefined>>();
   const gather = (db: Db) =>
     batched(nameOf, async (places: Place[]) => {
-      const rows = await load(db, places);
+      const rows = await read(db, {
+        companyIds: places.map((place) => place.companyId),
+        ids: places.map((place) => place.id),
+      });
       return new Map(rows.map((row) => [nameOf({ companyId: row.company_id, id: row[id] as number }), row]));
     });
 
   return (db, companyId, wanted) => {
     const place = { companyId, id: wanted };
-    if (!shortWays.has(db)) return load(db, [place]).then(([row]) => row);
+    if (!shortWays.has(db)) return readOne(db, place).then(([row]) => row);
     let find = onLanes.get(db);
     if (!find) onLanes.set(db, (find = gather(db)));
     return find(place);
