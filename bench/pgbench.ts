@@ -88,7 +88,7 @@ export async function measureDatabase(
       const file = join(folder, `${operation}.sql`);
       writeFileSync(file, script);
       const seconds = Math.max(2, Math.ceil(options.seconds));
-      const run = ['-n', '-M', 'prepared', '-c', '16', '-T', String(seconds), '-f', file, bed.url];
+      const run = ['-n', '-M', 'prepared', '-c', '10', '-T', String(seconds), '-f', file, bed.url];
       const [command, ...parameters] = pinned(pinning?.server, [program, ...run]);
       const child = spawn(command!, parameters, { stdio: ['ignore', 'pipe', 'pipe'] });
       let said = '';

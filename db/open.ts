@@ -72,7 +72,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     ...connection,
     // The statements of a transaction go out without waiting for each other's answers.
     pipeline: true,
-    max: options.connectionsMax ?? 16,
+    max: options.connectionsMax ?? 10,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     // The client's own limit, for a server that has gone silent.

@@ -47,7 +47,7 @@ const schema = z.object({
     .int()
     .min(2)
     .max(500)
-    .default(16)
+    .default(10)
     .describe('Connections to the PostgreSQL server that requests and deliveries share, at most'),
   DATABASE_READ_LANES: z.coerce
     .number('must be a number')

@@ -9,7 +9,7 @@ export type Run = <Row extends pg.QueryResultRow>(
 ) => Promise<Row[]>;
 
 /** As many connections as the service has. */
-const pool = new pg.Pool({ connectionString: setting('DATABASE_URL'), max: 16, types: columnTypes });
+const pool = new pg.Pool({ connectionString: setting('DATABASE_URL'), max: 10, types: columnTypes });
 
 const runOn =
   (client: pg.Pool | pg.PoolClient): Run =>

@@ -20,7 +20,7 @@ const entities = [Comment, CommentLike, CommentView, Employee, Notification, Pro
       entities: [...entities, TaskLog, WorkDay, WorkTotal, CompanyDay],
       synchronize: false,
       parseInt8: true,
-      extra: { max: 16 },
+      extra: { max: 10 },
     }),
     TypeOrmModule.forFeature([Comment, Notification]),
   ],
