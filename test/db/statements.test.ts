@@ -29,6 +29,19 @@ describe('a statement with parameters', () => {
     ]);
   });
 
+  test('takes lists of numbers, also without any, and of other things', async () => {
+    const echo = async (given: unknown, type: string) => {
+      const { rows } = await sql<{ value: string }>`select ${given}::${sql.raw(type)}::text as value`.execute(db);
+      return rows[0]!.value;
+    };
+    expect(await echo([], 'bigint[]')).toBe('{}');
+    expect(await echo([-1, 0, Number.MAX_SAFE_INTEGER], 'bigint[]')).toBe('{-1,0,9007199254740991}');
+    expect(await echo([0.25, -1e21], 'float8[]')).toBe('{0.25,-1e+21}');
+    expect(await echo([1, null], 'bigint[]')).toBe('{1,NULL}');
+    expect(await echo(['1,2', '"'], 'text[]')).toBe(String.raw`{"1,2","\""}`);
+    await expect(echo([1.5], 'bigint[]')).rejects.toThrow('invalid input syntax for type bigint: "1.5"');
+  });
+
   test('can fail and run again', async () => {
     const divide = (by: number) => sql<{ q: number }>`select 6 / ${by}::integer as q`.execute(db);
     await expect(divide(0)).rejects.toThrow('division by zero');
