@@ -8,7 +8,7 @@ import pg from 'pg';
 import { createLocalBus, createServerBus, type Bus } from './bus.ts';
 import { columnTypes } from './column-types.ts';
 import { lockFolder } from './folder-lock.ts';
-import { createStatementNames, withNamedStatements } from './named-statements.ts';
+import { createStatementNames, withNamedStatements, type NameStatement } from './named-statements.ts';
 import { openReads, type Reads, type ReadsOptions } from './reads.ts';
 import type { Schema } from './schema.ts';
 import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
@@ -68,18 +68,20 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     // Compiling a plan costs more than all but the longest of these statements take.
     options: '-c TimeZone=UTC -c jit=off',
   };
-  const pool = new pg.Pool({
-    ...connection,
-    // The statements of a transaction go out without waiting for each other's answers.
-    pipeline: true,
-    max: options.connectionsMax ?? 10,
-    idleTimeoutMillis: 30_000,
-    statement_timeout: statementTimeoutMs,
-    // The client's own limit, for a server that has gone silent.
-    query_timeout: statementTimeoutMs + 5_000,
-    lock_timeout: 10_000,
-    idle_in_transaction_session_timeout: 60_000,
-  });
+  const openPool = (max: number): pg.Pool =>
+    new pg.Pool({
+      ...connection,
+      // The statements of a transaction go out without waiting for each other's answers.
+      pipeline: true,
+      max,
+      idleTimeoutMillis: 30_000,
+      statement_timeout: statementTimeoutMs,
+      // The client's own limit, for a server that has gone silent.
+      query_timeout: statementTimeoutMs + 5_000,
+      lock_timeout: 10_000,
+      idle_in_transaction_session_timeout: 60_000,
+    });
+  const { connectionsMax = 10, readLanes: lanes = 2 } = options;
   const bus = createServerBus({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -87,9 +89,16 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     query_timeout: connectTimeoutMs,
     application_name: 'work-management-service events',
   });
-  const lanes = options.readLanes ?? 2;
-  const reads = { connection, lanes, onWrite: options.onWrite ?? (() => {}) };
-  return wrap('server', pool, bus, { plugins: options.plugins, reads: lanes === 0 ? undefined : reads });
+  const openReadsOptions = () => ({
+    connection,
+    lanes,
+    onWrite: options.onWrite ?? (() => {}),
+    slowPool: openPool(Math.ceil(connectionsMax / 2)),
+  });
+  return wrap('server', openPool(connectionsMax), bus, {
+    plugins: options.plugins,
+    reads: lanes === 0 ? undefined : openReadsOptions(),
+  });
 }
 
 /**
@@ -134,7 +143,7 @@ export function wrapEmbedded(pglite: PGlite, plugins?: KyselyPlugin[], afterward
 
 type WrapOptions = {
   plugins?: KyselyPlugin[] | undefined;
-  reads?: Omit<ReadsOptions, 'nameOf'> | undefined;
+  reads?: (Omit<ReadsOptions, 'nameOf' | 'slow'> & { slowPool: pg.Pool }) | undefined;
   afterwards?: (() => Promise<void>) | undefined;
 };
 
@@ -144,15 +153,12 @@ function wrap(
   bus: Bus,
   { plugins = [], reads: readsOptions, afterwards }: WrapOptions,
 ): Database {
-  // A connection that breaks, idle or in use, fails its statement and is replaced at the next use;
-  // without listeners its error would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
   const nameOf = createStatementNames();
-  const dialect = new PostgresDialect({ pool: withNamedStatements(pool, nameOf) });
+  const dialect = dialectOn(pool, nameOf);
   const driver = dialect.createDriver();
   const db = new Kysely<Schema>({ dialect, plugins });
-  const reads: Reads | undefined = readsOptions && openReads(db, dialect, { ...readsOptions, nameOf });
+  const slow = readsOptions && new Kysely<Schema>({ dialect: dialectOn(readsOptions.slowPool, nameOf) });
+  const reads: Reads | undefined = readsOptions && slow && openReads(db, dialect, { ...readsOptions, slow, nameOf });
   return {
     kind,
     db,
@@ -163,8 +169,16 @@ function wrap(
     close: async () => {
       await bus.close();
       await reads?.close();
-      await db.destroy();
+      await Promise.all([db.destroy(), slow?.destroy()]);
       await afterwards?.();
     },
   };
+}
+
+function dialectOn(pool: pg.Pool, nameOf: NameStatement): PostgresDialect {
+  // A connection that breaks, idle or in use, fails its statement and is replaced at the next use;
+  // without listeners its error would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  return new PostgresDialect({ pool: withNamedStatements(pool, nameOf) });
 }

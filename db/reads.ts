@@ -16,6 +16,8 @@ export type ReadsOptions = {
   connection: pg.ClientConfig;
   lanes: number;
   nameOf: NameStatement;
+  /** Runs the statements that are kept away from the lanes, so many at once that all others find connections. */
+  slow: Db;
   /** Told of a statement that came as a read and writes: a defect of whoever sent it. It was run all the same. */
   onWrite(text: string): void;
 };
@@ -23,14 +25,14 @@ export type ReadsOptions = {
 export type Reads = { db: Db; close(): Promise<void> };
 
 /**
- * A handle for single statements that only read. They go out on lanes, and on the pool of `db` wherever that is better:
- * where they have held up a lane of late, where no lane is free, and again where a lane fails to answer. So what goes
- * wrong with a lane costs time, never an answer.
+ * A handle for single statements that only read. They go out on lanes, on the pool of `db` where no lane is free, and
+ * again where a lane fails to answer, so what goes wrong with a lane costs time, never an answer. Those that have held up
+ * a lane of late have a pool of their own: however many there are, nobody else waits for them.
  */
 export function openReads(
   db: Db,
   dialect: Dialect,
-  { connection, lanes: count, nameOf, onWrite }: ReadsOptions,
+  { connection, lanes: count, nameOf, slow, onWrite }: ReadsOptions,
 ): Reads {
   const keptAway = new Map<string, { untilMs: number; forMs: number }>();
   const keepAway = (name: string): void => {
@@ -67,12 +69,13 @@ export function openReads(
     return free;
   }
 
-  const isKeptAway = (name: string): boolean => (keptAway.get(name)?.untilMs ?? 0) > performance.now();
+  const isKeptAway = (name: string | undefined): boolean =>
+    name !== undefined && keptAway.size > 0 && (keptAway.get(name)?.untilMs ?? 0) > performance.now();
 
-  /** Answers its rows; by way of the pool, where no lane answers. */
+  /** Answers its rows; by way of a pool, where no lane answers. */
   async function run(text: string, values: readonly unknown[]): Promise<unknown[]> {
     const name = nameOf(text, values);
-    const lane = name === undefined || (keptAway.size > 0 && isKeptAway(name)) ? undefined : freeLane();
+    const lane = name === undefined || isKeptAway(name) ? undefined : freeLane();
     if (lane) {
       try {
         return (await lane.run({ name: name!, text, values })).rows;
@@ -81,7 +84,10 @@ export function openReads(
       }
     }
     const query = CompiledQuery.raw(text, [...values]);
-    return (await db.getExecutor().provideConnection((pooled) => pooled.executeQuery(query))).rows;
+    const { rows } = await (isKeptAway(name) ? slow : db)
+      .getExecutor()
+      .provideConnection((pooled) => pooled.executeQuery(query));
+    return rows;
   }
 
   const lanesAsOne: DatabaseConnection = {

@@ -48,7 +48,9 @@ const schema = z.object({
     .min(2)
     .max(500)
     .default(10)
-    .describe('Connections to the PostgreSQL server that requests and deliveries share, at most'),
+    .describe(
+      'Connections to the PostgreSQL server that requests and deliveries share, at most; half as many more are for long reads',
+    ),
   DATABASE_READ_LANES: z.coerce
     .number('must be a number')
     .int()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { Database, Db, ServerOptions } from '../../db/open.ts';
@@ -107,6 +108,19 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
     order.push('quick');
     await Promise.all(slow);
     expect(order[0]).toBe('quick');
+  });
+
+  test('leaves connections to all others, however many reads are slow', async () => {
+    const database = await open({ connectionsMax: 2 });
+    await onceOnLane(database);
+    const order: string[] = [];
+    const slow = numbers.slice(0, 4).map(() => sleep(database.reads, 0.5).then(() => order.push('slow')));
+    // They have left the lane by then.
+    await delay(200);
+    await Promise.all(numbers.slice(0, 20).map((value) => echo(database.db, value)));
+    order.push('written');
+    await Promise.all(slow);
+    expect(order).toEqual(['written', 'slow', 'slow', 'slow', 'slow']);
   });
 
   test('whose connection breaks loses no read, and comes back', async () => {
