@@ -61,9 +61,16 @@ function parseTimestamp(value: string): Date | undefined {
   return hours < 24 && !Number.isNaN(moment.getTime()) ? moment : undefined;
 }
 
+const lengthsOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Of what has the form of a day. Counted, for a Date that is made and written takes longer than all else of an answer's day. */
 function isCalendarDay(value: string): boolean {
-  const day = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value) && !value.startsWith('0000');
+  const year = Number(value.slice(0, 4));
+  const month = Number(value.slice(5, 7));
+  const day = Number(value.slice(8, 10));
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const length = month === 2 && isLeapYear ? 29 : (lengthsOfMonths[month - 1] ?? 0);
+  return year > 0 && day > 0 && day <= length;
 }
 
 /** A moment as callers send it: ISO 8601 with any offset. */

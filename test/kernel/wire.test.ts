@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { day, timestamp } from '../../server/kernel/wire.ts';
+
+const numbers = (first: number, last: number): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+const padded = (value: number, digits: number): string => String(value).padStart(digits, '0');
+
+/** As the calendar has it. `Date` takes years below 100 for others. */
+function exists(year: number, month: number, date: number): boolean {
+  const moment = new Date(0);
+  moment.setUTCFullYear(year, month - 1, date);
+  return year > 0 && moment.getUTCMonth() === month - 1 && moment.getUTCDate() === date;
+}
+
+test.each([0, 1, 4, 100, 400, 1900, 2000, 2024, 2026, 9999])(
+  'the days of the year %i are those of the calendar',
+  (year) => {
+    for (const month of numbers(0, 13)) {
+      for (const date of numbers(0, 32)) {
+        const text = `${padded(year, 4)}-${padded(month, 2)}-${padded(date, 2)}`;
+        expect([text, day.safeParse(text).success]).toEqual([text, exists(year, month, date)]);
+        expect([text, timestamp.safeParse(`${text}T09:00:00Z`).success]).toEqual([text, exists(year, month, date)]);
+      }
+    }
+  },
+);
+
+test.each(['', '2026-3-1', '2026-03-01 ', '20260301', '2026-03-01T00:00', '٢٠٢٦-٠٣-٠١'])('%j is no day', (text) => {
+  expect(day.safeParse(text).success).toBe(false);
+});
