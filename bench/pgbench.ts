@@ -26,7 +26,6 @@ function scriptsOf(world: World): Record<string, string> {
   const start = `(timestamptz '2026-01-01' + :begun::float8 * interval '1 millisecond')`;
   const end = `(${start} + interval '25 minutes')`;
   const array = (value: string, type: string) => `array[${value}]::${type}[]`;
-  const [task, employee, project] = [':task', ':employee', ':project_id'].map((name) => array(name, 'bigint'));
   const [starts, ends] = [array(start, 'timestamptz'), array(end, 'timestamptz')];
   const withResult = (statement: string) => statement.replace(/;$/, ' \\gset');
   const fact = `json_build_object('comment_id', :comment_id::bigint, 'task_id', :task::bigint)`;
@@ -54,11 +53,11 @@ function scriptsOf(world: World): Record<string, string> {
       random('employee', employees.first, 500),
       random('begun', 0, 300 * 24 * 3600 * 1000),
       'begin;',
-      withResult(filled(logs.lockTasks, companyId, task!)),
-      filled(logs.insertLogs, companyId, task!, employee!, project!, starts, ends, `array['Cut the gears']`),
-      filled(logs.lockDays, companyId, employee!),
-      filled(logs.keepDays, companyId, employee!, starts, ends),
-      filled(logs.addTime, companyId, project!, 'array[1500]::bigint[]'),
+      withResult(filled(logs.lockTask, companyId, ':task')),
+      filled(logs.insertLog, companyId, ':task', ':employee', ':project_id', start, end, `'Cut the gears'`),
+      filled(logs.lockDays, companyId, ':employee'),
+      filled(logs.keepDays, companyId, array(':employee', 'bigint'), starts, ends),
+      filled(logs.addTime, companyId, ':project_id', '1500'),
       'commit;',
     ].join('\n'),
     notifications: [

@@ -14,6 +14,27 @@ export const lockTasks = `
   select t.task_id, t.project_id from t join projects as p on p.company_id = $1 and p.project_id = t.project_id
   where p.deleted_at is null`;
 
+/** $1 company, $2 task. */
+export const lockTask = `
+  with t as (
+    select task_id, project_id from tasks
+    where company_id = $1 and task_id = $2 and deleted_at is null for share
+  )
+  select t.task_id, t.project_id from t join projects as p on p.company_id = $1 and p.project_id = t.project_id
+  where p.deleted_at is null`;
+
+const answered = `
+  returning task_log_id, task_id, employee_id, project_id, start_time, end_time, duration_seconds, description,
+    manual_add, created_at, updated_at`;
+
+/** $1 company, then a value for each column. A duplicate is an error, and the end of the transaction. */
+export const insertLog = `
+  insert into task_logs (
+    company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
+  )
+  values ($1, $2, $3, $4, $5, $6, $7, true, now(), now())
+  ${answered}`;
+
 /** $1 company, then a list for each column. */
 export const insertLogs = `
   insert into task_logs (
@@ -26,16 +47,14 @@ export const insertLogs = `
   ) as l (task_id, employee_id, project_id, start_time, end_time, description)
   order by l.task_id, l.employee_id, l.start_time
   on conflict on constraint task_logs_duplicate do nothing
-  returning task_log_id, task_id, employee_id, project_id, start_time, end_time, duration_seconds, description,
-    manual_add, created_at, updated_at`;
+  ${answered}`;
 
-/** $1 company, $2 employees. */
+/** $1 company, $2 employee. */
 export const lockDays = `
-  with company as materialized (
-    select pg_advisory_xact_lock_shared(hashtextextended('days of ' || $1::text, 0)) as locked
-  )
-  select pg_advisory_xact_lock(hashtextextended('days of ' || $1::text || ' ' || employee_id, 0))
-  from company cross join unnest(${list('$2', 'bigint')}) as employee_id`;
+  select pg_advisory_xact_lock(hashtextextended('days of ' || $1::text || ' ' || $2::text, 0))
+  from (
+    select pg_advisory_xact_lock_shared(hashtextextended('days of ' || $1::text, 0)) offset 0
+  ) as company`;
 
 /** $1 company, $2 employees, $3 starts, $4 ends. */
 const touchedDays = `
@@ -118,14 +137,24 @@ export const listDays = `
   left join work_days as w on w.company_id = $1 and w.employee_id = t.employee_id and w.day = t.day
   order by t.day`;
 
-/** $1 company, $2 projects, $3 seconds. Answers what tells whether an allocation is crossed. */
-export const addTime = `
-  update projects as p set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, now())
-  from unnest(${list('$2', 'bigint')}, ${list('$3', 'bigint')}) as c (project_id, seconds)
-  where p.company_id = $1 and p.project_id = c.project_id
+const whetherExceeded = `
   returning p.project_id, p.allocated_hours, p.logged_seconds, p.is_exceeded,
     case when p.deleted_at is null then coalesce(logged_seconds > allocated_hours * 3600, false) else p.is_exceeded end
       as exceeds`;
+
+/** $1 company, $2 project, $3 seconds. Answers what tells whether an allocation is crossed. */
+export const addTime = `
+  update projects as p
+  set logged_seconds = p.logged_seconds + $3::bigint, updated_at = greatest(p.updated_at, now())
+  where p.company_id = $1 and p.project_id = $2
+  ${whetherExceeded}`;
+
+/** The same, $2 projects, $3 seconds: whoever waits for each answer changes them together. */
+export const addTimes = `
+  update projects as p set logged_seconds = p.logged_seconds + c.seconds, updated_at = greatest(p.updated_at, now())
+  from unnest(${list('$2', 'bigint')}, ${list('$3', 'bigint')}) as c (project_id, seconds)
+  where p.company_id = $1 and p.project_id = c.project_id
+  ${whetherExceeded}`;
 
 /** $1 company, $2 projects. */
 export const allocations = `
