@@ -89,15 +89,12 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     query_timeout: connectTimeoutMs,
     application_name: 'work-management-service events',
   });
-  const openReadsOptions = () => ({
-    connection,
-    lanes,
-    onWrite: options.onWrite ?? (() => {}),
-    slowPool: openPool(Math.ceil(connectionsMax / 2)),
-  });
+  const onWrite = options.onWrite ?? (() => {});
+  const slowPool = openPool(Math.ceil(connectionsMax / 2));
+  const reads = { connection, lanes, onWrite, slowPool };
   return wrap('server', openPool(connectionsMax), bus, {
     plugins: options.plugins,
-    reads: lanes === 0 ? undefined : openReadsOptions(),
+    reads: lanes === 0 ? undefined : reads,
   });
 }
 
@@ -157,8 +154,9 @@ function wrap(
   const dialect = dialectOn(pool, nameOf);
   const driver = dialect.createDriver();
   const db = new Kysely<Schema>({ dialect, plugins });
-  const slow = readsOptions && new Kysely<Schema>({ dialect: dialectOn(readsOptions.slowPool, nameOf) });
-  const reads: Reads | undefined = readsOptions && slow && openReads(db, dialect, { ...readsOptions, slow, nameOf });
+  const openSlow = (slowPool: pg.Pool): Db => new Kysely<Schema>({ dialect: dialectOn(slowPool, nameOf) });
+  const reads: Reads | undefined =
+    readsOptions && openReads(db, dialect, { ...readsOptions, slow: openSlow(readsOptions.slowPool), nameOf });
   return {
     kind,
     db,
@@ -169,7 +167,7 @@ function wrap(
     close: async () => {
       await bus.close();
       await reads?.close();
-      await Promise.all([db.destroy(), slow?.destroy()]);
+      await db.destroy();
       await afterwards?.();
     },
   };

@@ -16,7 +16,7 @@ export type ReadsOptions = {
   connection: pg.ClientConfig;
   lanes: number;
   nameOf: NameStatement;
-  /** Runs the statements that are kept away from the lanes, so many at once that all others find connections. */
+  /** Runs the statements that are kept away from the lanes, on a pool of its own; closed with the lanes. */
   slow: Db;
   /** Told of a statement that came as a read and writes: a defect of whoever sent it. It was run all the same. */
   onWrite(text: string): void;
@@ -101,7 +101,7 @@ export function openReads(
   shortWays.set(reads, run);
   return {
     db: reads,
-    close: async () => void (await Promise.all((lanes ?? []).map((lane) => lane.close()))),
+    close: async () => void (await Promise.all([...(lanes ?? []).map((lane) => lane.close()), slow.destroy()])),
   };
 }
 
