@@ -16,22 +16,24 @@ import { middleware, procedure } from './trpc.ts';
 
 type Kind = 'query' | 'mutation' | 'subscription';
 
-/** How those who call are found, by which name their requests are counted, and what an operation is given of them. */
+/** Who may call. */
 type Admission<Found, Given> = {
+  /** Looks who is calling. */
   find(ctx: Context): Found | Promise<Found>;
-  nameOf(found: Found, ctx: Context): string;
-  /** Or a refusal. */
+  /** The name by which their requests are counted. */
+  countedAs(found: Found, ctx: Context): string;
+  /** What the operation is given of them; refuses who may not call it. */
   admit(found: Found, kind: Kind): Given;
 };
 
-function admits<Found, Given extends object>({ find, nameOf: nameOfFound, admit }: Admission<Found, Given>) {
+function admits<Found, Given extends object>({ find, countedAs, admit }: Admission<Found, Given>) {
   return middleware(({ ctx, type, path, meta, getRawInput, next }) => {
     const { limits, database, background, onUndeclaredFault } = ctx.services;
     const { connection } = ctx.request;
     async function run() {
       try {
         const found = await find(ctx);
-        const counting = countRequest(limits, ctx.request, path, nameOfFound(found, ctx));
+        const counting = countRequest(limits, ctx.request, path, countedAs(found, ctx));
         // Nothing is waited for where this process counts by itself.
         if (counting) await counting;
         const given = admit(found, type);
@@ -99,12 +101,12 @@ const listens = middleware(async ({ ctx, signal, next }) => {
 
 const anyone: Admission<undefined, object> = {
   find: () => undefined,
-  nameOf: (_, { request }) => `network ${request.network}`,
+  countedAs: (_, { request }) => `network ${request.network}`,
   admit: () => ({}),
 };
 const withCredential = {
   find: authenticate,
-  nameOf: ({ credential }: SignedIn) => nameOf(credential),
+  countedAs: ({ credential }: SignedIn) => nameOf(credential),
 };
 
 /** Anyone, without a token. */
