@@ -18,6 +18,18 @@ export class FolderInUse extends Error {
   }
 }
 
+/** There is something else where the lock should be, or this user may not write it. */
+export class UnusableLock extends Error {
+  constructor(file: string, cause: Error) {
+    super(
+      `The lock of the data folder, ${file}, cannot be taken (${cause.message}): ` +
+        'it holds nothing, so delete it; or set DATA_DIR to a folder that this user may write.',
+      { cause },
+    );
+    this.name = 'UnusableLock';
+  }
+}
+
 /**
  * Holds `folder` for this process alone. The lock is the operating system's own on a file (taken through SQLite,
  * the one portable way that Node ships), so it goes with the process however that ends: nothing stale stays behind.
@@ -25,19 +37,24 @@ export class FolderInUse extends Error {
 export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const holderFile = join(folder, 'lock.pid');
-  const lock = new DatabaseSync(join(folder, 'lock'));
+  const lockFile = join(folder, 'lock');
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(lockFile);
     lock.exec('pragma locking_mode = exclusive; begin exclusive');
   } catch (error) {
-    lock.close();
-    if (!(error instanceof Error) || !/locked|busy/.test(error.message)) throw error;
-    throw new FolderInUse(folder, holderName(holderFile));
+    lock?.close();
+    if (!(error instanceof Error)) throw error;
+    if (/locked|busy/.test(error.message)) throw new FolderInUse(folder, holderName(holderFile));
+    throw new UnusableLock(lockFile, error);
   }
+  const held = lock;
   writeFileSync(holderFile, String(process.pid));
   return {
     release() {
+      if (!held.isOpen) return;
       rmSync(holderFile, { force: true });
-      lock.close();
+      held.close();
     },
   };
 }

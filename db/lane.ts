@@ -10,7 +10,7 @@ import { NamedQuery, type NamedStatement } from './named-query.ts';
  */
 
 /** A statement that changes nothing, so it may be run a second time. */
-export type Read = NamedStatement;
+export type Read = NamedStatement & { name: string };
 
 export type Lane = {
   /** How many reads are in flight; undefined where the lane takes none at present. */
@@ -117,7 +117,7 @@ export function openLane({ connection, onHoldUp }: LaneOptions): Lane {
           if (result.rows.length > rowsMax) onHoldUp(read);
           resolve(result);
         };
-        client.query(new NamedQuery(read, onAnswer));
+        NamedQuery.send(client, read, onAnswer);
       }),
 
     async close() {

@@ -30,7 +30,16 @@ export async function migrate(db: Db): Promise<string[]> {
 
 /** The migrations that the database still lacks, for a readiness check. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return (await readState(db)).pending;
+}
+
+/** What keeps the database from serving: migrations that it lacks, or that it takes no writes, as a standby does. */
+export async function readState(db: Db): Promise<{ pending: string[]; isReadOnly: boolean }> {
+  const { rows } = await sql<{ name: string; read_only: string }>`
+    select name, current_setting('transaction_read_only') as read_only from kysely_migration`.execute(db);
   const done = new Set(rows.map((row) => row.name));
-  return Object.keys(migrations).filter((name) => !done.has(name));
+  return {
+    pending: Object.keys(migrations).filter((name) => !done.has(name)),
+    isReadOnly: rows[0]?.read_only === 'on',
+  };
 }

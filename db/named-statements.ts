@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import type { CompiledQuery, PostgresPool, PostgresPoolClient, PostgresQueryResult, QueryResult } from 'kysely';
 import type pg from 'pg';
 import { NamedQuery } from './named-query.ts';
+import type { Scope } from './scope.ts';
 
 /** Beyond this many different statements the rest go unnamed, so that no connection hoards plans. */
 const namesMax = 1_000;
@@ -53,6 +54,30 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
     end: () => pool.end(),
   });
 }
+
+/** Runs single statements, each on a connection of the pool and in its scope. */
+export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
+  return async ({ sql: text, parameters: values }: CompiledQuery, scope: Scope): Promise<QueryResult<unknown>> => {
+    const client = await pool.connect();
+    try {
+      sendTogether(client);
+      const name = nameInScope(nameOf(text, values), scope);
+      const { command, rowCount, rows } = await NamedQuery.run(client, { name, text, values, scope });
+      const isWrite = rowCount !== null && ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
+      return { rows, ...(isWrite ? { numAffectedRows: BigInt(rowCount) } : {}) };
+    } catch (error) {
+      // Its own leads to the socket; this one leads to who asked.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    } finally {
+      client.release();
+    }
+  };
+}
+
+/** Statements are prepared once for each role: a change of the role would make PostgreSQL plan them again. */
+export const nameInScope = (name: string | undefined, scope: Scope | undefined): string | undefined =>
+  name === undefined || scope === undefined ? name : name + scope.mark;
 
 /** What is sent before anything else can happen in this process goes out in one write. */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {

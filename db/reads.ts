@@ -1,9 +1,10 @@
-import { CompiledQuery, Kysely, type DatabaseConnection, type Dialect, type Driver, type QueryResult } from 'kysely';
+import { CompiledQuery, type Dialect } from 'kysely';
 import type pg from 'pg';
 import { shortWays } from './compiled.ts';
 import { openLane, type Lane } from './lane.ts';
-import type { NameStatement } from './named-statements.ts';
-import type { Schema } from './schema.ts';
+import { nameInScope, type NameStatement } from './named-statements.ts';
+import type { Scope } from './scope.ts';
+import { singleStatements, type Run } from './single-statements.ts';
 import type { Db } from './transaction.ts';
 
 /** How long a statement that held up a lane is kept away from them: anything may be slow once, so longer each time. */
@@ -16,23 +17,28 @@ export type ReadsOptions = {
   connection: pg.ClientConfig;
   lanes: number;
   nameOf: NameStatement;
-  /** Runs the statements that are kept away from the lanes, on a pool of its own; closed with the lanes. */
-  slow: Db;
+  /** Runs what no lane takes. */
+  onPool: Run;
+  /** Runs the statements that are kept away from the lanes, on a pool of its own. */
+  onSlowPool: Run;
   /** Told of a statement that came as a read and writes: a defect of whoever sent it. It was run all the same. */
   onWrite(text: string): void;
 };
 
-export type Reads = { db: Db; close(): Promise<void> };
+export type Reads = {
+  /** The handle of a scope; of none where row security is off. */
+  handle(scope: Scope | undefined): Db;
+  close(): Promise<void>;
+};
 
 /**
- * A handle for single statements that only read. They go out on lanes, on the pool of `db` where no lane is free, and
+ * Handles for single statements that only read. They go out on lanes, on the pool where no lane is free, and
  * again where a lane fails to answer, so what goes wrong with a lane costs time, never an answer. Those that have held up
  * a lane of late have a pool of their own: however many there are, nobody else waits for them.
  */
 export function openReads(
-  db: Db,
-  dialect: Dialect,
-  { connection, lanes: count, nameOf, slow, onWrite }: ReadsOptions,
+  root: { db: Db; dialect: Dialect },
+  { connection, lanes: count, nameOf, onPool, onSlowPool, onWrite }: ReadsOptions,
 ): Reads {
   const keptAway = new Map<string, { untilMs: number; forMs: number }>();
   const keepAway = (name: string): void => {
@@ -73,48 +79,25 @@ export function openReads(
     name !== undefined && keptAway.size > 0 && (keptAway.get(name)?.untilMs ?? 0) > performance.now();
 
   /** Answers its rows; by way of a pool, where no lane answers. */
-  async function run(text: string, values: readonly unknown[]): Promise<unknown[]> {
-    const name = nameOf(text, values);
+  async function run(text: string, values: readonly unknown[], scope: Scope | undefined): Promise<unknown[]> {
+    const name = nameInScope(nameOf(text, values), scope);
     const lane = name === undefined || isKeptAway(name) ? undefined : freeLane();
     if (lane) {
       try {
-        return (await lane.run({ name: name!, text, values })).rows;
+        return (await lane.run({ name: name!, text, values, scope })).rows;
       } catch (error) {
         if ((error as { code?: unknown }).code === readOnlyTransaction) onWrite(text);
       }
     }
-    const query = CompiledQuery.raw(text, [...values]);
-    const { rows } = await (isKeptAway(name) ? slow : db)
-      .getExecutor()
-      .provideConnection((pooled) => pooled.executeQuery(query));
+    const { rows } = await (isKeptAway(name) ? onSlowPool : onPool)(CompiledQuery.raw(text, [...values]), scope);
     return rows;
   }
 
-  const lanesAsOne: DatabaseConnection = {
-    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      return { rows: (await run(sql, parameters)) as Row[] };
-    },
-    streamQuery: () => refuse('streams'),
-  };
-  const executor = db.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(lanesAsOne) });
-  const reads = new Kysely<Schema>({ config: { dialect }, dialect, driver: withoutTransactions, executor });
-  shortWays.set(reads, run);
-  return {
-    db: reads,
-    close: async () => void (await Promise.all([...(lanes ?? []).map((lane) => lane.close()), slow.destroy()])),
-  };
+  function handle(scope: Scope | undefined): Db {
+    const reads = singleStatements(root, async ({ sql, parameters }) => ({ rows: await run(sql, parameters, scope) }));
+    shortWays.set(reads, (text, values) => run(text, values, scope));
+    return reads;
+  }
+
+  return { handle, close: async () => void (await Promise.all((lanes ?? []).map((lane) => lane.close()))) };
 }
-
-const refuse = (what: string): never => {
-  throw new Error(`the handle for reads takes single statements, no ${what}: use the database's own`);
-};
-
-const withoutTransactions: Driver = {
-  init: async () => {},
-  acquireConnection: async () => refuse('connections'),
-  beginTransaction: async () => refuse('transactions'),
-  commitTransaction: async () => refuse('transactions'),
-  rollbackTransaction: async () => refuse('transactions'),
-  releaseConnection: async () => {},
-  destroy: async () => {},
-};

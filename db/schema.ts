@@ -4,6 +4,12 @@ import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 type Json = JSONColumnType<Record<string, unknown>>;
 
 export type Schema = {
+  account_devices: {
+    account_id: number;
+    device: string;
+    network: string;
+    last_seen_at: Date;
+  };
   accounts: {
     account_id: GeneratedAlways<number>;
     email: string;
@@ -11,6 +17,12 @@ export type Schema = {
     password_hash: string | null;
     created_at: Date;
     updated_at: Date;
+  };
+  api_key_sign_ins: {
+    company_id: number;
+    api_key_id: number;
+    employee_id: number;
+    first_at: Date;
   };
   api_keys: {
     company_id: number;
@@ -24,6 +36,12 @@ export type Schema = {
     last_used_at: Date | null;
     revoked_at: Date | null;
     created_at: Date;
+  };
+  apple_claims: {
+    subject: string;
+    account_id: number;
+    created_at: Date;
+    expires_at: Date;
   };
   comment_counts: {
     company_id: number;
@@ -100,7 +118,7 @@ export type Schema = {
   employees: {
     company_id: number;
     employee_id: GeneratedAlways<number>;
-    account_id: number;
+    account_id: number | null;
     email: string;
     first_name: string;
     last_name: string;
@@ -149,11 +167,24 @@ export type Schema = {
     email: string | null;
     created_at: Date;
   };
+  invitations: {
+    company_id: number;
+    invitation_id: GeneratedAlways<number>;
+    employee_id: number;
+    email: string;
+    invited_by_id: number | null;
+    token_hash: string | null;
+    mailed_at: Date | null;
+    created_at: Date;
+    ended_at: Date | null;
+    outcome: string | null;
+  };
   notification_counts: {
     company_id: number;
     employee_id: number;
     unread: Generated<number>;
     total: Generated<number>;
+    last_created_at: Date | null;
   };
   notification_preferences: {
     company_id: number;
@@ -212,6 +243,7 @@ export type Schema = {
     created_at: Date;
     expires_at: Date;
     used_at: Date | null;
+    asked_by_network: string | null;
   };
   one_time_tokens: {
     token_hash: string;
@@ -220,6 +252,7 @@ export type Schema = {
     created_at: Date;
     expires_at: Date;
     used_at: Date | null;
+    address_proved_at: Date | null;
   };
   payments: {
     company_id: number;
@@ -274,7 +307,7 @@ export type Schema = {
   };
   sessions: {
     session_id: GeneratedAlways<number>;
-    account_id: number;
+    account_id: number | null;
     company_id: number | null;
     employee_id: number | null;
     method: string;
@@ -287,6 +320,9 @@ export type Schema = {
     last_used_at: Date;
     ended_at: Date | null;
     ended_because: string | null;
+    opened_by_key_id: number | null;
+    address_proved_at: Date | null;
+    signed_in_at: Generated<Date>;
   };
   storages: {
     company_id: number;
@@ -356,6 +392,11 @@ export type Schema = {
     start_time: Date;
     description: string | null;
   };
+  used_identity_tokens: {
+    token_hash: string;
+    expires_at: Date;
+    ticket_hash: string | null;
+  };
   work_days: {
     company_id: number;
     employee_id: number;
@@ -380,6 +421,7 @@ export type Schema = {
 
 /** Tables whose rows belong to a company: no statement may touch one without its company_id. */
 export const companyTables: ReadonlySet<string> = new Set([
+  'api_key_sign_ins',
   'api_keys',
   'comment_counts',
   'comment_likes',
@@ -392,6 +434,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'employees',
   'event_streams',
   'events',
+  'invitations',
   'notification_counts',
   'notification_preferences',
   'notification_setups',

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AbortedTransactionError,
+  CompiledQuery,
   Transaction,
-  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
   type Kysely,
 } from 'kysely';
 import type { Schema } from './schema.ts';
+import { noteScope, setScope, type Scope } from './scope.ts';
 
 /** Any handle that runs statements: the database itself or a transaction. Queries take it as their first argument. */
 export type Db = Kysely<Schema>;
@@ -26,7 +27,9 @@ export type LazyTransaction = {
 };
 
 /** A connection that is kept until `release`, with BEGIN on its way; statements go through `body`. */
-type Held = { connection: DatabaseConnection; body: DatabaseConnection; begun: Promise<void>; release(): void };
+type Held = { connection: DatabaseConnection; body: Body; begun: Promise<unknown>; release(): void };
+/** The transaction's statements, each in a scope; in none where row security is off. */
+type Body = (scope: Scope | undefined) => DatabaseConnection;
 
 /**
  * Opens a transaction for one mutation. Until the body's first statement no connection is held,
@@ -35,29 +38,34 @@ type Held = { connection: DatabaseConnection; body: DatabaseConnection; begun: P
  *
  * Statements are sent in the order in which they are asked for, without waiting for each other's answers: BEGIN with the
  * first one, and in one flight whatever is asked for at once (`Promise.all`).
+ *
+ * It begins in the given scope; see scope.ts.
  */
 export function beginLazily(
   db: Db,
   parts: { dialect: Dialect; driver: Driver },
   onOpen?: (db: Db) => Promise<void>,
+  scope?: Scope,
 ): LazyTransaction {
   const { driver } = parts;
   let held: Promise<Held> | undefined;
-  let opened: Promise<DatabaseConnection> | undefined;
+  let opened: Promise<Body> | undefined;
   let hasEnded = false;
 
-  const hold = () => (held ??= holdConnection(db, driver, () => hasEnded));
+  const hold = () => (held ??= holdConnection(db, { driver, scope }, () => hasEnded));
   const open = () =>
     (opened ??= hold().then(async ({ body }) => {
-      await onOpen?.(handleOn(async () => body));
+      await onOpen?.(handleOn(async () => body, scope));
       return body;
     }));
 
-  function handleOn(connection: () => Promise<DatabaseConnection>): Transaction<Schema> {
+  function handleOn(body: () => Promise<Body>, own: Scope | undefined, root?: Db): Transaction<Schema> {
     const executor = db.getExecutor().withConnectionProvider({
-      provideConnection: async (consumer) => consumer(await connection()),
+      provideConnection: async (consumer) => consumer((await body())(own)),
     });
-    return new Transaction<Schema>({ config: { dialect: parts.dialect }, ...parts, executor });
+    const handle = new Transaction<Schema>({ config: { dialect: parts.dialect }, ...parts, executor });
+    if (!own) return handle;
+    return noteScope(handle, { root: root ?? handle, within: (other) => handleOn(body, other, root ?? handle) });
   }
 
   /** Ends it once, where there is anything to end. */
@@ -99,23 +107,31 @@ export function beginLazily(
     return answer.value;
   }
 
-  return { db: handleOn(open), commit, commitBehind, rollback };
+  return { db: handleOn(open, scope), commit, commitBehind, rollback };
 }
 
-async function holdConnection(db: Db, driver: Driver, hasEnded: () => boolean): Promise<Held> {
+async function holdConnection(
+  db: Db,
+  { driver, scope }: { driver: Driver; scope: Scope | undefined },
+  hasEnded: () => boolean,
+): Promise<Held> {
   const { promise, resolve, reject } = Promise.withResolvers<Held>();
   db.getExecutor()
     .provideConnection(async (connection) => {
       const ended = Promise.withResolvers<void>();
-      const begun = driver.beginTransaction(connection, {});
+      const begun = scope ? beginIn(scope, connection) : driver.beginTransaction(connection, {});
       // Told by the statement that waits for it, or by the commit.
       begun.catch(() => {});
-      resolve({ connection, body: behind(begun, connection, hasEnded), begun, release: ended.resolve });
+      resolve({ connection, body: behind({ begun, connection, scope }, hasEnded), begun, release: ended.resolve });
       await ended.promise;
     })
     .catch(reject);
   return promise;
 }
+
+/** All in one message: the transaction has its scope from its beginning on. */
+const beginIn = ({ role, company }: Scope, connection: DatabaseConnection): Promise<unknown> =>
+  connection.executeQuery(CompiledQuery.raw(`begin; set local role ${role}; set local app.company_id = '${company}'`));
 
 const locking = /\bfor (?:no key )?update\b/gi;
 const writing = /\b(?:insert into|update|delete from|merge into)\b/i;
@@ -129,21 +145,39 @@ const inFailedTransaction = '25P02';
  * statement fails, so do those that were sent behind it: they tell of the first failure, not that there was one. What
  * comes after the end is refused: the connection may be somebody else's by then.
  */
-function behind(begun: Promise<void>, connection: DatabaseConnection, hasEnded: () => boolean): DatabaseConnection {
-  let gate: Promise<void> | undefined;
+function behind(
+  { begun, connection, scope }: { begun: Promise<unknown>; connection: DatabaseConnection; scope: Scope | undefined },
+  hasEnded: () => boolean,
+): Body {
+  let gate: Promise<unknown> | undefined;
   let failure: unknown;
-  return {
+  let current = scope;
+
+  /** Of what was sent behind the first failure each one fails for that alone. */
+  function noteFailure(error: unknown): void {
+    if ((error as { code?: unknown }).code !== inFailedTransaction) failure ??= error;
+  }
+  begun.catch(noteFailure);
+
+  /** Sends, right in front of a statement, what changes the scope. */
+  function enter(next: Scope): void {
+    current = next;
+    connection.executeQuery(CompiledQuery.raw(setScope, [next.role, next.company])).catch(noteFailure);
+  }
+
+  return (own) => ({
     async executeQuery<Row>(query: CompiledQuery) {
       if (gate === undefined && mayWrite(query.sql)) gate = begun;
       if (gate !== undefined) await gate;
       if (hasEnded()) throw failure ?? new Error('the transaction has ended: wait for all statements before the end');
+      if (own && (own.role !== current?.role || own.company !== current.company)) enter(own);
       try {
         return await connection.executeQuery<Row>(query);
       } catch (error) {
-        if ((error as { code?: unknown }).code !== inFailedTransaction) failure ??= error;
+        noteFailure(error);
         throw failure ?? error;
       }
     },
     streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
-  };
+  });
 }

@@ -11,6 +11,10 @@ import * as companyCounts from './0009-company-counts.ts';
 import * as notificationTallies from './0010-notification-tallies.ts';
 import * as narrowedLists from './0011-narrowed-lists.ts';
 import * as ownerCounts from './0012-owner-counts.ts';
+import * as memberships from './0013-memberships.ts';
+import * as credentials from './0014-credentials.ts';
+import * as notificationOrder from './0016-notification-order.ts';
+import * as codeNetworks from './0017-code-networks.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +30,8 @@ export const migrations: Record<string, Migration> = {
   '0010-notification-tallies': notificationTallies,
   '0011-narrowed-lists': narrowedLists,
   '0012-owner-counts': ownerCounts,
+  '0013-memberships': memberships,
+  '0014-credentials': credentials,
+  '0016-notification-order': notificationOrder,
+  '0017-code-networks': codeNetworks,
 };

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { compiled } from '../../db/compiled.ts';
 import { openClone } from '../support/database.ts';
-import { UnscopedStatement } from '../support/tenancy-guard.ts';
 
 const database = await openClone();
 afterAll(() => database.close());
@@ -21,11 +20,4 @@ test('a compiled statement is built once and runs with the values of each call',
     [1, 2, 3].map((value) => ({ doubled: 2 * value, words: [`word ${value}`], fixed: 'kept' })),
   );
   expect(built).toBe(1);
-});
-
-test('a compiled statement is looked at by the guards of the database that it was built on', async () => {
-  const unscoped = compiled<{ name: string }, { task_id: number }>((db, blank) =>
-    db.selectFrom('tasks').where('title', '=', blank('name')).select('task_id').compile(),
-  );
-  await expect(unscoped(database.db, { name: 'anything' })).rejects.toThrow(UnscopedStatement);
 });

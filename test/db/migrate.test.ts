@@ -104,6 +104,59 @@ test('logs of a time before days of work are counted when the database is brough
   }
 });
 
+test('memberships of before are accepted where the address was proved, and invited with nothing left open elsewhere', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  expect((await migrator.migrateTo('0012-owner-counts')).error).toBeUndefined();
+  await sql`
+    with c as (
+      insert into companies (name, timezone, created_at, updated_at) values ('Engines', 'UTC', now(), now())
+      returning company_id
+    ), a as (
+      insert into accounts (email, email_verified_at, password_hash, created_at, updated_at) values
+        ('proved@example.com', now(), 'x', now(), now()), ('squatted@example.com', null, 'x', now(), now())
+      returning account_id, email
+    ), e as (
+      insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)
+      select company_id, account_id, email, 'Ada', 'L', ' ada l', now(), now() from c, a
+      returning company_id, employee_id, account_id, email
+    ), k as (
+      insert into api_keys (company_id, employee_id, name, key_hash, key_start, scopes, created_at)
+      select company_id, employee_id, 'K', email, 'wms_', '{login}', now() from e
+    )
+    insert into sessions (
+      account_id, company_id, employee_id, method, rotated_at, expires_at, created_at, last_used_at
+    )
+    select account_id, company_id, employee_id, method, now(), now() + interval '1 day', now(), now()
+    from e, unnest(array['password', 'token']) as method`.execute(db);
+  for (const email of ['proved@example.com', 'squatted@example.com'])
+    await sql`
+      insert into deliveries (reaction, lane, dedupe_key, payload, due_at, created_at)
+      select 'send-invitation', 'mail', email, jsonb_build_object(
+        'companyId', company_id, 'employeeId', employee_id, 'invitedById', employee_id), now(), now()
+      from employees where email = ${email}`.execute(db);
+
+  await migrate(db);
+  const { rows: people } = await sql`
+    select e.email, e.account_id is not null as "isJoined", i.outcome, i.email as invited,
+      k.revoked_at is null as "hasKey"
+    from employees as e
+    left join invitations as i on i.company_id = e.company_id and i.employee_id = e.employee_id
+    join api_keys as k on k.company_id = e.company_id and k.employee_id = e.employee_id order by 1`.execute(db);
+  expect(people).toEqual([
+    { email: 'proved@example.com', isJoined: true, outcome: null, invited: null, hasKey: true },
+    { email: 'squatted@example.com', isJoined: false, outcome: null, invited: 'squatted@example.com', hasKey: false },
+  ]);
+  // A session by token may have been opened by a key, so it ends too.
+  const { rows: live } = await sql`
+    select a.email, s.method from sessions as s join accounts as a on a.account_id = s.account_id
+    where s.ended_at is null`.execute(db);
+  expect(live).toEqual([{ email: 'proved@example.com', method: 'password' }]);
+  const { rows: mails } = await sql<{ payload: object }>`select payload from deliveries`.execute(db);
+  expect(mails).toEqual([{ payload: { companyId: expect.any(Number), invitationId: expect.any(Number) } }]);
+});
+
 test('a step that fails is named and leaves nothing behind, of itself or of those before it', async () => {
   const [database] = await openEmpty();
   const { db } = database!;

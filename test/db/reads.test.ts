@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { Database, Db, ServerOptions } from '../../db/open.ts';
 import { openClone } from '../support/database.ts';
 
-async function open(options: Omit<ServerOptions, 'plugins'> = {}): Promise<Database> {
+async function open(options: Omit<ServerOptions, 'rowSecurity'> = {}): Promise<Database> {
   const database = await openClone({ readLanes: 1, ...options });
   onTestFinished(() => database.close());
   return database;
@@ -127,7 +127,7 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
     const database = await open();
     const { pid } = await onceOnLane(database);
     const inFlight = [sleep(database.reads, 0.3), ...numbers.slice(0, 50).map((value) => echo(database.reads, value))];
-    await sql`select pg_terminate_backend(${pid}::integer)`.execute(database.db);
+    await sql`select pg_terminate_backend(${pid}::integer)`.execute(database.owner.db);
     const [slept, ...echoes] = await Promise.all(inFlight);
     expect([slept, ...echoes]).toEqual([expect.objectContaining({ rows: [{ slept: 0.3 }] }), ...numbers.slice(0, 50)]);
     expect((await onceOnLane(database)).pid).not.toBe(pid);

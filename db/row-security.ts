@@ -1,0 +1,103 @@
+import { sql, type RawBuilder } from 'kysely';
+import { acrossRole, companyRole } from './scope.ts';
+import type { Db } from './transaction.ts';
+
+/** Row security is wanted, and the database's user may not set it up. */
+export class RowSecurityDenied extends Error {
+  override name = 'RowSecurityDenied';
+}
+
+/** What all processes that secure a database at once take first. */
+const lockKey = 7_210_018;
+const insufficientPrivilege = '42501';
+
+type Table = { name: string; isSequence: boolean; lacksGrants: boolean; lacksPolicies: boolean };
+
+/**
+ * Puts policies on every table that has a `company_id` and gives the two roles their rights: all of it follows from the
+ * tables, so a migration need not think of it. Runs after the migrations, as the owner of the tables; where nothing is
+ * missing, which is so at all starts but those after an update, it looks and changes nothing.
+ */
+export async function secureTables(db: Db): Promise<void> {
+  try {
+    await ensureRoles(db);
+    if ((await listUnsecured(db)).length === 0) return;
+    await db.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
+      await sql`grant usage on schema public to ${sql.ref(companyRole)}, ${sql.ref(acrossRole)}`.execute(transaction);
+      for (const table of await listUnsecured(transaction)) await secure(transaction, table);
+    });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== insufficientPrivilege) throw error;
+    const { rows } = await sql<{ user: string }>`select quote_ident(current_user) as user`.execute(db);
+    const user = rows[0]!.user;
+    throw new RowSecurityDenied(
+      `DATABASE_ROW_SECURITY needs the roles ${companyRole} and ${acrossRole}, and ${user} to own the tables. ` +
+        `Have an administrator of the server run: create role ${companyRole} nologin; create role ${acrossRole} nologin; ` +
+        `grant ${companyRole}, ${acrossRole} to ${user};`,
+      { cause: error },
+    );
+  }
+}
+
+/** Roles belong to the whole server: another database's service may have made them, or be making them now. */
+async function ensureRoles(db: Db): Promise<void> {
+  const { rows } = await sql<{ role: string; exists: boolean }>`
+    select w.role, r.oid is not null as exists
+    from (values (${companyRole}), (${acrossRole})) as w (role) left join pg_roles as r on r.rolname = w.role
+    where r.oid is null or not ${mayBecome(sql.ref('r.oid'))}`.execute(db);
+  for (const { role, exists } of rows) {
+    if (!exists)
+      await sql`
+        do $$ begin create role ${sql.ref(role)} nologin;
+        exception when duplicate_object or unique_violation then null; end $$`.execute(db);
+    await sql`
+      do $$ begin
+        if not ${mayBecome(sql.lit(role))} then grant ${sql.ref(role)} to current_user; end if;
+      end $$`.execute(db);
+  }
+}
+
+/** From 16 on a role's maker is a member who may hand it out and yet not take it. */
+const mayBecome = (role: RawBuilder<unknown>) => sql`pg_has_role(
+  current_user, ${role}, case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end
+)`;
+
+async function listUnsecured(db: Db): Promise<Table[]> {
+  const { rows } = await sql<Table>`
+    select * from (
+      select c.relname as name, c.relkind = 'S' as "isSequence",
+        not all_rights as "lacksGrants",
+        exists (select from pg_attribute as a where a.attrelid = c.oid and a.attname = 'company_id' and not a.attisdropped)
+          and (not c.relrowsecurity or (select count(*) from pg_policy as p where p.polrelid = c.oid) < 2)
+          as "lacksPolicies"
+      from pg_class as c
+      cross join lateral (
+        select bool_and(
+          case c.relkind when 'S' then has_sequence_privilege(role, c.oid, 'usage')
+          else has_table_privilege(role, c.oid, 'select') and has_table_privilege(role, c.oid, 'delete') end
+        ) as all_rights
+        from (values (${companyRole}), (${acrossRole})) as r (role)
+      ) as rights
+      where c.relkind in ('r', 'p', 'S') and c.relnamespace = 'public'::regnamespace and c.relname not like 'kysely%'
+    ) as tables
+    where "lacksGrants" or "lacksPolicies" order by name`.execute(db);
+  return rows;
+}
+
+async function secure(db: Db, { name, isSequence, lacksGrants, lacksPolicies }: Table): Promise<void> {
+  const table = sql.ref(name);
+  const company = sql.ref(companyRole);
+  const across = sql.ref(acrossRole);
+  const rights = isSequence ? sql`usage on sequence` : sql`select, insert, update, delete on`;
+  if (lacksGrants) await sql`grant ${rights} ${table} to ${company}, ${across}`.execute(db);
+  if (!lacksPolicies) return;
+  await sql`drop policy if exists one_company on ${table}`.execute(db);
+  await sql`drop policy if exists all_companies on ${table}`.execute(db);
+  // Not a subselect: so it is a constant for the planner, held against the query's own `company_id` once a statement.
+  await sql`
+    create policy one_company on ${table} to ${company}
+    using (company_id = nullif(current_setting('app.company_id', true), '')::bigint)`.execute(db);
+  await sql`create policy all_companies on ${table} to ${across} using (true)`.execute(db);
+  await sql`alter table ${table} enable row level security`.execute(db);
+}

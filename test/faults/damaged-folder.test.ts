@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { endAllProcesses, runToEnd, startProcess } from '../support/process.ts';
+
+/*
+ * A data folder that is not whole is never overwritten: the start says in one sentence what is missing and what to do,
+ * and leaves every file as it was.
+ */
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 180_000 });
+
+const temp = mkdtempSync(join(tmpdir(), 'wms-damage-'));
+/** The folder of a service that was used and stopped in order. */
+const whole = join(temp, 'whole');
+const secondary = 'base/5/1259';
+
+async function runOnce(folder: string): Promise<string> {
+  const service = await startProcess({ DATA_DIR: folder });
+  service.signal('SIGTERM');
+  expect(await service.ended).toBe(0);
+  return service.stdout();
+}
+
+beforeAll(async () => {
+  await runOnce(whole);
+  appendFileSync(join(whole, 'mail.jsonl'), '');
+});
+afterAll(async () => {
+  await endAllProcesses();
+  rmSync(temp, { recursive: true });
+});
+
+let copies = 0;
+function copyOfWhole(): string {
+  const folder = join(temp, `copy-${(copies += 1)}`);
+  cpSync(whole, folder, { recursive: true });
+  chmodSync(folder, 0o700);
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Every file and folder with a checksum of what it holds. */
+function contentOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const hash = entry.isFile() ? createHash('sha1').update(readFileSync(path)).digest('hex') : 'folder';
+      return [path.slice(folder.length), hash];
+    }),
+  );
+}
+
+function zero(file: string): void {
+  writeFileSync(file, Buffer.alloc(statSync(file).size));
+}
+
+function replaceByFolder(path: string): void {
+  rmSync(path);
+  mkdirSync(path);
+}
+
+const control = 'database/global/pg_control';
+
+type Damage = [what: string, act: (folder: string) => void, sentence: RegExp];
+
+const damages: Damage[] = [
+  ['PG_VERSION is missing', (at) => rmSync(join(at, 'database/PG_VERSION')), /damaged: PG_VERSION is missing/],
+  ['PG_VERSION is of another version', (at) => writeFileSync(join(at, 'database/PG_VERSION'), '9.6\n'), /says "9\.6"/],
+  [
+    'the database folder is empty',
+    (at) => {
+      rmSync(join(at, 'database'), { recursive: true });
+      mkdirSync(join(at, 'database'));
+    },
+    /damaged: the folder is empty, although/,
+  ],
+  [
+    'the database folder is empty beside keys and mail alone',
+    (at) => {
+      for (const name of ['database', 'database.json', 'demo-sign-in.json'])
+        rmSync(join(at, name), { recursive: true });
+      mkdirSync(join(at, 'database'));
+    },
+    /damaged: the folder is empty, although/,
+  ],
+  [
+    'the database folder is missing',
+    (at) => rmSync(join(at, 'database'), { recursive: true }),
+    /the folder is missing/,
+  ],
+  [
+    'a file is in place of the database folder',
+    (at) => {
+      rmSync(join(at, 'database'), { recursive: true });
+      writeFileSync(join(at, 'database'), 'x');
+    },
+    /damaged: it is a file and no folder/,
+  ],
+  ['the control file is truncated', (at) => truncateSync(join(at, control), 100), /pg_control has 100 bytes instead/],
+  ['the control file is zeroed', (at) => zero(join(at, control)), /pg_control does not hold what it should/],
+  ['the control file is missing', (at) => rmSync(join(at, control)), /pg_control is missing/],
+  [
+    'the log of writes is missing',
+    (at) => {
+      for (const name of readdirSync(join(at, 'database/pg_wal')))
+        if (name.startsWith('0')) rmSync(join(at, 'database/pg_wal', name));
+    },
+    /pg_wal holds no log of writes/,
+  ],
+  ['a relation is truncated', (at) => truncateSync(join(at, 'database', secondary), 8192), /1259 has 8192 bytes/],
+  ['a relation is missing', (at) => rmSync(join(at, 'database', secondary)), /base\/5\/1259 is missing/],
+  [
+    'a file is in place of a folder of the database',
+    (at) => {
+      rmSync(join(at, 'database/pg_xact'), { recursive: true });
+      writeFileSync(join(at, 'database/pg_xact'), '');
+    },
+    /the folder pg_xact is missing or no folder/,
+  ],
+  [
+    'a folder of the database is elsewhere',
+    (at) => renameSync(join(at, 'database/base'), join(at, 'base')),
+    /base\/1 is m/,
+  ],
+  ['the keys are half written', (at) => truncateSync(join(at, 'auth-keys.json'), 20), /^The keys in .* cannot be used/],
+  ['the keys are a folder', (at) => replaceByFolder(join(at, 'auth-keys.json')), /^The keys in .* cannot be used/],
+  [
+    'the demo sign-in is half written',
+    (at) => truncateSync(join(at, 'demo-sign-in.json'), 9),
+    /^The demo sign-in in .*/,
+  ],
+  ['the lock is a folder', (at) => replaceByFolder(join(at, 'lock')), /^The lock of the data folder, .*delete it/],
+  [
+    'the mail file is a folder',
+    (at) => replaceByFolder(join(at, 'mail.jsonl')),
+    /^Mail cannot be written to .*mail\.jsonl/,
+  ],
+];
+
+describe.runIf(inject('template').kind === 'embedded')('a data folder', () => {
+  test.each(damages)('of which %s stops the start in one sentence and stays as it is', async (_what, act, sentence) => {
+    const folder = copyOfWhole();
+    act(folder);
+    const before = contentOf(folder);
+    const { code, stdout, stderr } = await runToEnd({ DATA_DIR: folder });
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).toMatch(/[Rr]estore|delete|make it/);
+    expect(stderr).not.toMatch(/\[object Object\]|\n +at /);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  test('whose damage only PostgreSQL finds stops the start in one sentence', async () => {
+    const folder = copyOfWhole();
+    zero(join(folder, 'database/global/pg_filenode.map'));
+    const { code, stderr } = await runToEnd({ DATA_DIR: folder });
+    expect(stderr).toMatch(/^The embedded database in [^\n]* is damaged: [^\n]*Restore [^\n]*\n$/);
+    expect(code).toBe(1);
+  });
+
+  test('that other users may enter is closed to them, with its files, and the log says so', async () => {
+    const folder = copyOfWhole();
+    chmodSync(folder, 0o755);
+    chmodSync(join(folder, 'database', secondary), 0o666);
+    expect(await runOnce(folder)).toMatch(/"mode":"755","msg":"the data folder was open to other users/);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const database = join(folder, 'database');
+    for (const name of ['base/5', 'global'])
+      for (const file of readdirSync(join(database, name)))
+        expect([file, statSync(join(database, name, file)).mode & 0o077]).toEqual([file, 0]);
+  });
+
+  test('of a killed process opens, although its files are not as at the last stop', async () => {
+    const folder = copyOfWhole();
+    const service = await startProcess({ DATA_DIR: folder });
+    service.signal('SIGKILL');
+    await service.ended;
+    expect(await runOnce(folder)).toContain('ready at');
+  });
+});
