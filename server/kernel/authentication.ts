@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Context, Credential, Services, SignedIn } from './context.ts';
-import type { CredentialRow, Credentials } from './credentials.ts';
+import type { Caller, Context, Credential, Services } from './context.ts';
+import type { CredentialRow, Credentials, SessionRow } from './credentials.ts';
 import { INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, UNAUTHENTICATED } from './faults.ts';
+import { checkRefreshToken } from './refresh-rules.ts';
+import { Concerning } from './security-log.ts';
 import type { RefreshClaims, TokenClaims } from './tokens.ts';
 
 export const apiKeyPrefix = 'wms_';
@@ -11,9 +13,13 @@ export const hashSecret = (secret: string): string => createHash('sha256').updat
 
 /**
  * Finds out who is calling, from the API key or the token pair of the request. Where the access token has expired
- * and the refresh token is good, the request is served and its answer carries a fresh access token.
+ * and the refresh token is good, the request is served and its answer carries a fresh access token. Where a new session
+ * comes of it instead (`isForSession`), the refresh token must be good whatever the access token is.
  */
-export async function authenticate({ services, request }: Context): Promise<SignedIn> {
+export async function authenticate(
+  { services, request }: Context,
+  { isForSession = false }: { isForSession?: boolean } = {},
+): Promise<Caller> {
   const { tokens, clock, credentials } = services;
   if (request.bearer === undefined)
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
@@ -28,8 +34,9 @@ export async function authenticate({ services, request }: Context): Promise<Sign
 
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
-  const caller = toSession(await credentials.findSession(access.sessionId), access, credentials);
-  if (isExpired) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
+  const caller = toSession(access.sessionId, await credentials.findSession(access.sessionId), credentials);
+  if (refresh && (isExpired || isForSession)) await checkRefreshToken(services, refresh);
+  if (isExpired && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
   return caller;
 }
 
@@ -43,26 +50,29 @@ function checkSameSession(
     if (settings.requireTokenPair) throw TOKEN_PAIR_REQUIRED();
     return;
   }
-  if (refresh.sessionId !== access.sessionId || refresh.accountId !== access.accountId) throw TOKEN_PAIR_REQUIRED();
-  // Another tab may have rotated it meanwhile, so its generation does not matter here.
+  if (refresh.sessionId !== access.sessionId) throw TOKEN_PAIR_REQUIRED();
+  // Another tab may have rotated it: its generation matters only where a new token comes of it.
   if (refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
 }
 
-function toSession(row: CredentialRow | undefined, claims: TokenClaims, credentials: Credentials): SignedIn {
-  if (!row?.isLive || row.accountId !== claims.accountId) throw SESSION_ENDED();
-  return toCaller({ kind: 'session', sessionId: row.id }, row, credentials);
+function toSession(sessionId: number, row: SessionRow | undefined, credentials: Credentials): Caller {
+  if (!row?.isLive) throw SESSION_ENDED({ cause: new Concerning({ sessionId }) });
+  const { accountId } = row;
+  const credential: Credential =
+    accountId === null ? { kind: 'boundSession', sessionId } : { kind: 'session', sessionId, accountId };
+  return toCaller(credential, row, credentials);
 }
 
-async function loadApiKey({ credentials }: Services, key: string): Promise<SignedIn> {
+async function loadApiKey({ credentials }: Services, key: string): Promise<Caller> {
   const row = await credentials.findApiKey(hashSecret(key));
-  if (!row?.isLive) throw INVALID_TOKEN();
+  if (!row?.isLive) throw INVALID_TOKEN({ cause: new Concerning({ apiKeyId: row?.id }) });
   return toCaller({ kind: 'apiKey', apiKeyId: row.id, scopes: row.scopes }, row, credentials);
 }
 
-function toCaller(credential: Credential, row: CredentialRow, credentials: Credentials): SignedIn {
+function toCaller(credential: Credential, row: CredentialRow, credentials: Credentials): Caller {
   credentials.noteUse(credential, row);
-  const { accountId, companyId, employeeId, isAdmin, isTeamLeader } = row;
-  if (employeeId === null) return { accountId, credential, membership: null };
+  const { companyId, employeeId, isAdmin, isTeamLeader } = row;
+  if (employeeId === null) return { credential, membership: null };
   const membership = { companyId: companyId!, employeeId, isAdmin: isAdmin!, isTeamLeader: isTeamLeader! };
-  return { accountId, credential, membership };
+  return { credential, membership };
 }

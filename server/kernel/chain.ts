@@ -1,5 +1,8 @@
 import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
+import { checkDepth } from './canonical-json.ts';
+import type { Context } from './context.ts';
+import { JsonStream } from './json-stream.ts';
 import { parserOf } from './parser.ts';
 
 /*
@@ -64,11 +67,16 @@ function bodyOf(body: Body, input: z.ZodType | undefined, output: z.ZodType | un
       call.input = read(parseInput, given instanceof Promise ? await given : given);
     }
     const data = await body(call);
+    // Its pieces have been checked one by one.
+    if (data instanceof JsonStream) return { ok: true, data: takesStreams(call) ? data : await data.collect() };
     return { ok: true, data: parseOutput ? checked(parseOutput, data) : data };
   };
 }
 
+const takesStreams = ({ ctx }: Call): boolean => (ctx as Context).request.takesStreams === true;
+
 function read(parse: (value: unknown) => unknown, given: unknown): unknown {
+  checkDepth(given);
   try {
     return parse(given);
   } catch (cause) {

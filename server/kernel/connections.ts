@@ -9,7 +9,7 @@ import { createTurnstile } from './turnstile.ts';
  */
 
 /** Why the service closes a connection: its session is over, it is not wanted, or the service ends. */
-export type Closing = 'session ended' | 'refused' | 'restart';
+export type Closing = 'session ended' | 'refused' | 'refused too often' | 'restart';
 
 /** What the door does for a connection. */
 export type Wire = {
@@ -38,6 +38,8 @@ export type Connection = {
   expect: Wire['expect'];
   /** Runs a call, a few of one connection at once, when the answers before have been taken. */
   run<Answer>(call: () => Promise<Answer>): Promise<Answer>;
+  /** A call was refused. Whoever has shown nothing yet is not listened to for long. */
+  refuse(fault: FaultError): void;
   /** It is gone, by whosever hand. */
   gone(): void;
 };
@@ -50,6 +52,8 @@ const callsMax = 8;
 const connectionsMax = 1_000;
 /** For one network, of those on which nobody has said yet who they are: after a restart everybody comes at once. */
 const strangersMax = 2_000;
+/** Calls that are refused to somebody who never shows who they are: as many as a client says in one message. */
+const refusalsMax = 200;
 /** How long somebody may stay who never shows who they are. */
 const strangerMs = 30_000;
 
@@ -87,6 +91,7 @@ export function createConnections() {
       if (isClosing) wire.close('restart');
       hold(held, `network ${wire.network}`, strangersMax);
       open.add(held);
+      let refusals = 0;
       const tooLong = setTimeout(() => wire.close('refused'), strangerMs).unref();
       return {
         claim(credential) {
@@ -103,6 +108,12 @@ export function createConnections() {
         ready: wire.ready,
         expect: wire.expect,
         run: takeTurns(wire),
+        refuse({ fault }) {
+          if (held.credential) return;
+          refusals += 1;
+          // Their network has had its fill, or they have.
+          if (fault.status === 429 || refusals === refusalsMax) wire.close('refused too often');
+        },
         gone() {
           clearTimeout(tooLong);
           if (open.delete(held)) letGo(held.holder);
@@ -151,4 +162,4 @@ function takeTurns(wire: Wire): Connection['run'] {
 
 /** Who is behind a credential, as limits count them. */
 export const nameOf = (credential: Credential): string =>
-  credential.kind === 'session' ? `session ${credential.sessionId}` : `key ${credential.apiKeyId}`;
+  credential.kind === 'apiKey' ? `key ${credential.apiKeyId}` : `session ${credential.sessionId}`;

@@ -28,7 +28,10 @@ export type Settings = {
 
 /** What operations are given to work with. Tests replace the clock and the database, and nothing else. */
 export type Services = {
-  /** Statements on `database.db` are kept even when the mutation that sends them fails; see {@link MutationScope}. */
+  /**
+   * Statements on `database.db` are kept even when the mutation that sends them fails; see {@link MutationScope}. They see
+   * what belongs to no company: a company's rows are reached by `database.forCompany`.
+   */
   database: Database;
   clock: Clock;
   log: Log;
@@ -58,8 +61,12 @@ export type RequestInfo = {
   refreshToken: string | undefined;
   idempotencyKey: string | undefined;
   setHeader(name: string, value: string): void;
+  /** Who is calling, where that was found out before the body was read. */
+  caller?: Caller | undefined;
   /** Whether a file can be answered; see download.ts. */
   takesDownloads?: true;
+  /** Whether an answer can be sent while it is made; see json-stream.ts. */
+  takesStreams?: true;
   /** The connection that a subscription lasts on; a request that is answered at once has none. */
   connection?: Connection;
 };
@@ -70,12 +77,22 @@ export type Context = { services: Services; request: RequestInfo };
 export const scopes = ['read', 'write', 'login'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** How the caller proved who they are. */
-export type Credential = { kind: 'session'; sessionId: number } | { kind: 'apiKey'; apiKeyId: number; scopes: Scope[] };
+/**
+ * How the caller proved who they are. Only a session of their own has an account: one that a company's API key opened
+ * is bound to an employee of that company, and neither it nor a key reaches what belongs to the account.
+ */
+export type Credential =
+  | { kind: 'session'; sessionId: number; accountId: number }
+  | { kind: 'boundSession'; sessionId: number }
+  | { kind: 'apiKey'; apiKeyId: number; scopes: Scope[] };
 
-/** Someone who has signed in, perhaps with no company yet. */
-export type SignedIn = {
+/** Whoever holds a good credential, before an operation says whether they may call it. */
+export type Caller = { credential: Credential; membership: Membership | null };
+
+/** The holder of an account, in a session of their own, perhaps with no company yet. */
+export type AccountHolder = {
   accountId: number;
+  sessionId: number;
   credential: Credential;
   membership: Membership | null;
 };
@@ -88,7 +105,8 @@ export type Membership = {
   isTeamLeader: boolean;
 };
 
-export type Member = Omit<SignedIn, 'membership'> & Membership;
+/** An employee who calls. Their account is reached through `accountOf` alone, which refuses bound sessions and keys. */
+export type Member = Membership & { credential: Credential };
 
 /**
  * What a body sees of the database: `db` is the mutation's one transaction, or the plain handle in a query.

@@ -9,7 +9,6 @@ import type { Credential, Scope, Services } from './context.ts';
 /** A credential and who is behind it; the employee's part is null where there is none. */
 export type CredentialRow = {
   id: number;
-  accountId: number;
   companyId: number | null;
   employeeId: number | null;
   isAdmin: boolean | null;
@@ -20,11 +19,14 @@ export type CredentialRow = {
   isUseDue: boolean;
 };
 
+/** `accountId` is null where an API key opened the session. */
+export type SessionRow = CredentialRow & { accountId: number | null };
+
 type ApiKeyRow = CredentialRow & { keyHash: string; scopes: Scope[] };
 
 /** What the database says about sessions and keys at this moment: all requests of one turn ask it together. */
 export type Credentials = {
-  findSession(sessionId: number): Promise<CredentialRow | undefined>;
+  findSession(sessionId: number): Promise<SessionRow | undefined>;
   findApiKey(keyHash: string): Promise<ApiKeyRow | undefined>;
   /** Notes, after the answer and now and then, that it was used. */
   noteUse(credential: Credential, row: CredentialRow): void;
@@ -33,6 +35,8 @@ export type Credentials = {
 type Needed = Pick<Services, 'database' | 'clock' | 'background'>;
 
 export function createCredentials({ database, clock, background }: Needed): Credentials {
+  // Of which company a caller is, is what they say.
+  const all = database.acrossCompanies;
   /** From the first note on until it is written. */
   const noted = new Set<string>();
   let unwritten: Used[] = [];
@@ -41,7 +45,7 @@ export function createCredentials({ database, clock, background }: Needed): Cred
     const used = unwritten;
     unwritten = [];
     try {
-      await markUsed(database.db, used, clock.now());
+      await markUsed(all.db, used, clock.now());
     } finally {
       for (const { credential } of used) noted.delete(nameOf(credential));
     }
@@ -49,11 +53,11 @@ export function createCredentials({ database, clock, background }: Needed): Cred
 
   return {
     findSession: batched(itself, async (sessionIds: number[]) => {
-      const rows = await readSessions(database.reads, { sessionIds, now: clock.now() });
+      const rows = await readSessions(all.reads, { sessionIds, now: clock.now() });
       return new Map(rows.map((row) => [row.id, row]));
     }),
     findApiKey: batched(itself, async (keyHashes: string[]) => {
-      const rows = await readApiKeys(database.reads, { keyHashes, now: clock.now() });
+      const rows = await readApiKeys(all.reads, { keyHashes, now: clock.now() });
       return new Map(rows.map((row) => [row.keyHash, row]));
     }),
     noteUse(credential, { companyId, isUseDue }) {
@@ -76,8 +80,8 @@ const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
 
 // Read with every request, so only what most of them need: no names, and flags instead of moments, which take longest to
 // read.
-const readSessions = compiled<{ sessionIds: number[]; now: Date }, CredentialRow>((db, blank) =>
-  sql<CredentialRow>`
+const readSessions = compiled<{ sessionIds: number[]; now: Date }, SessionRow>((db, blank) =>
+  sql<SessionRow>`
     select s.session_id as id, s.account_id as "accountId", s.company_id as "companyId", s.employee_id as "employeeId",
       e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
       s.ended_at is null and s.expires_at > ${blank('now')}::timestamptz
@@ -90,7 +94,7 @@ const readSessions = compiled<{ sessionIds: number[]; now: Date }, CredentialRow
 
 const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db, blank) =>
   sql<ApiKeyRow>`
-    select k.api_key_id as id, k.key_hash as "keyHash", k.scopes, e.account_id as "accountId",
+    select k.api_key_id as id, k.key_hash as "keyHash", k.scopes,
       k.company_id as "companyId", k.employee_id as "employeeId",
       e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
       k.revoked_at is null and (k.expires_at is null or k.expires_at > ${blank('now')}::timestamptz)
@@ -105,7 +109,7 @@ type Used = { credential: Credential; companyId: number | null };
 
 /** What somebody else is marking or ending at this moment is left to them. */
 async function markUsed(db: Db, used: Used[], now: Date): Promise<void> {
-  const sessionIds = used.flatMap(({ credential: one }) => (one.kind === 'session' ? one.sessionId : []));
+  const sessionIds = used.flatMap(({ credential: one }) => (one.kind === 'apiKey' ? [] : one.sessionId));
   const keys = used.filter(({ credential }) => credential.kind === 'apiKey');
   if (sessionIds.length > 0)
     await sql`
@@ -132,18 +136,18 @@ export async function listLiveCredentials(
   credentials: Credential[],
   now: Date,
 ): Promise<(credential: Credential) => boolean> {
-  const sessionIds = credentials.flatMap((one) => (one.kind === 'session' ? one.sessionId : []));
+  const sessionIds = credentials.flatMap((one) => (one.kind === 'apiKey' ? [] : one.sessionId));
   const apiKeyIds = credentials.flatMap((one) => (one.kind === 'apiKey' ? one.apiKeyId : []));
-  const { rows } = await sql<{ kind: Credential['kind']; id: number }>`
+  const { rows } = await sql<{ kind: 'session' | 'key'; id: number }>`
     select 'session' as kind, s.session_id as id from sessions s
     left join employees e on e.company_id = s.company_id and e.employee_id = s.employee_id
     where s.session_id = any(${sessionIds}::bigint[]) and s.ended_at is null and s.expires_at > ${now}
       and (s.employee_id is null or (e.is_active and not e.is_deleted))
     union all
-    select 'apiKey', k.api_key_id from api_keys k
+    select 'key', k.api_key_id from api_keys k
     join employees e on e.company_id = k.company_id and e.employee_id = k.employee_id
     where k.api_key_id = any(${apiKeyIds}::bigint[]) and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > ${now}) and e.is_active and not e.is_deleted`.execute(db);
   const live = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
-  return (one) => live.has(`${one.kind} ${one.kind === 'session' ? one.sessionId : one.apiKeyId}`);
+  return (one) => live.has(nameOf(one));
 }

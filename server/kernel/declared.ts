@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts';
 import * as common from './faults.ts';
-import type { OperationMeta } from './operation.ts';
+import { honoursIdempotencyKey, type OperationMeta } from './operation.ts';
 
 /** Everything that an operation may answer beside its success: its own faults and those of its access and method. */
 export function faultsOf(meta: OperationMeta): Fault[] {
@@ -11,17 +11,17 @@ export function faultsOf(meta: OperationMeta): Fault[] {
   add(common.VALIDATION_FAILED, common.RATE_LIMITED, common.INTERNAL_ERROR, common.SERVICE_UNAVAILABLE);
   if (access !== 'open')
     add(common.UNAUTHENTICATED, common.TOKEN_PAIR_REQUIRED, common.INVALID_TOKEN, common.SESSION_ENDED);
-  if (access === 'signedIn') add(common.SESSION_REQUIRED);
+  if (access === 'session') add(common.SESSION_REQUIRED);
+  if (access === 'signedIn') add(common.SESSION_REQUIRED, common.SESSION_BOUND);
   if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED, common.SCOPE_REQUIRED);
   if (access === 'admin') add(common.ADMIN_REQUIRED);
   // What is no HTTP is refused under whichever path it names.
-  if (openapi) add(common.MALFORMED_REQUEST);
-  if (openapi?.path.includes('{')) add(common.NOT_FOUND);
+  if (openapi) add(common.MALFORMED_REQUEST, common.EXPECTATION_FAILED);
+  if (openapi?.path.includes('{')) add(common.NOT_FOUND, common.ROUTE_NOT_FOUND);
   if (events) add(common.TOO_MANY_CONNECTIONS, common.TOO_MANY_SUBSCRIPTIONS);
-  if (openapi && openapi.method !== 'GET') {
-    add(common.MALFORMED_JSON, common.BODY_TOO_LARGE, common.UNSUPPORTED_MEDIA_TYPE);
-    add(common.IDEMPOTENCY_KEY_IN_USE, common.IDEMPOTENCY_KEY_REUSED);
-  }
+  if (openapi && openapi.method !== 'GET')
+    add(common.MALFORMED_JSON, common.REQUEST_TIMEOUT, common.BODY_TOO_LARGE, common.UNSUPPORTED_MEDIA_TYPE);
+  if (honoursIdempotencyKey(meta)) add(common.IDEMPOTENCY_KEY_IN_USE, common.IDEMPOTENCY_KEY_REUSED);
   return [...found].toSorted((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }
 

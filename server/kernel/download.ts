@@ -20,7 +20,12 @@ export class Download {
   }
 }
 
-type Choice = { answer: z.ZodType; mediaType: string };
+type Choice = {
+  answer: z.ZodType;
+  mediaType: string;
+  /** The text of a short file, for the document. */
+  example: string;
+};
 
 const choices = new WeakMap<z.ZodType, Choice>();
 
@@ -31,9 +36,10 @@ const choices = new WeakMap<z.ZodType, Choice>();
 export function orDownload<Answer extends z.ZodType>(
   answer: Answer,
   mediaType: string,
+  example: string,
 ): z.ZodType<z.output<Answer>, z.input<Answer> | Download> {
   const output = z.union([z.instanceof(Download), answer]);
-  choices.set(output, { answer, mediaType });
+  choices.set(output, { answer, mediaType, example });
   return output as unknown as z.ZodType<z.output<Answer>, z.input<Answer> | Download>;
 }
 
@@ -44,5 +50,6 @@ export function choiceOf(output: z.ZodType): Choice | undefined {
 
 /** Refuses a request for a file through a door that hands out none; `field` is the one that asks for it. */
 export function requireDownloads(request: RequestInfo, field: string): void {
-  if (request.takesDownloads !== true) throw invalid([field], 'asks for a file, and only the REST path answers one');
+  if (request.takesDownloads !== true)
+    throw invalid([field], 'asks for a file, and only the REST path answers one', 'invalid_value');
 }

@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import type { Issue } from './issues.ts';
 
 /**
  * A fault is a refusal with a name. It is declared once, listed by the operations that may answer it,
@@ -10,9 +11,12 @@ const statusOfKind = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_SUPPORTED: 405,
+  TIMEOUT: 408,
   CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  // tRPC has no word for an expectation; the service knows no other precondition.
+  PRECONDITION_FAILED: 417,
   UNPROCESSABLE_CONTENT: 422,
   TOO_MANY_REQUESTS: 429,
   INTERNAL_SERVER_ERROR: 500,
@@ -20,9 +24,6 @@ const statusOfKind = {
 } as const;
 
 export type FaultKind = keyof typeof statusOfKind;
-
-/** One thing wrong with an input: where, what, and a word for programs. */
-export type Issue = { path: (string | number)[]; message: string; code: string };
 
 export type FaultDetails = {
   /** Says it more exactly than the declared sentence; shown to the caller. */

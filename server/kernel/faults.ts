@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
-import { fault, FaultError, type Issue } from './fault.ts';
+import { fault, FaultError } from './fault.ts';
+import { toIssue, type Issue, type IssueCode } from './issues.ts';
 
 /* The faults that any operation may answer. A feature's own stand in its faults.ts. */
 
@@ -34,6 +35,11 @@ export const COMPANY_REQUIRED = fault(
   'FORBIDDEN',
   'This session belongs to no company: register one first.',
 );
+export const SESSION_BOUND = fault(
+  'SESSION_BOUND',
+  'FORBIDDEN',
+  'An API key of the company opened this session, so it has no account: sign in as yourself for this.',
+);
 export const SESSION_REQUIRED = fault('SESSION_REQUIRED', 'FORBIDDEN', 'An API key may not do this: sign in.');
 export const SCOPE_REQUIRED = fault(
   'SCOPE_REQUIRED',
@@ -41,10 +47,25 @@ export const SCOPE_REQUIRED = fault(
   'The API key lacks the scope that this operation needs.',
 );
 export const NOT_FOUND = fault('NOT_FOUND', 'NOT_FOUND', 'There is no such thing here.');
+export const ROUTE_NOT_FOUND = fault(
+  'ROUTE_NOT_FOUND',
+  'NOT_FOUND',
+  'No operation has this path: compare it with the reference at /docs, letter by letter.',
+);
 export const METHOD_NOT_ALLOWED = fault(
   'METHOD_NOT_ALLOWED',
   'METHOD_NOT_SUPPORTED',
   'This path does not take this method; `Allow` lists those that it takes.',
+);
+export const REQUEST_TIMEOUT = fault(
+  'REQUEST_TIMEOUT',
+  'TIMEOUT',
+  'The request did not come in time: nothing of its body came for 10 seconds, or not all of it in a minute.',
+);
+export const EXPECTATION_FAILED = fault(
+  'EXPECTATION_FAILED',
+  'PRECONDITION_FAILED',
+  'The service meets no `Expect` but `100-continue`.',
 );
 export const BODY_TOO_LARGE = fault(
   'BODY_TOO_LARGE',
@@ -54,7 +75,7 @@ export const BODY_TOO_LARGE = fault(
 export const UNSUPPORTED_MEDIA_TYPE = fault(
   'UNSUPPORTED_MEDIA_TYPE',
   'UNSUPPORTED_MEDIA_TYPE',
-  'Bodies are JSON: send `Content-Type: application/json`.',
+  'Bodies are JSON in UTF-8: send `Content-Type: application/json`, and no `Content-Encoding`.',
 );
 export const IDEMPOTENCY_KEY_IN_USE = fault(
   'IDEMPOTENCY_KEY_IN_USE',
@@ -112,12 +133,12 @@ export function notFoundIn(...path: (string | number)[]): FaultError {
 }
 
 /** A rule across fields that a schema cannot say. */
-export function invalid(path: (string | number)[], message: string, code = 'custom'): FaultError {
+export function invalid(path: (string | number)[], message: string, code: IssueCode): FaultError {
   return validationFailed([{ path, message, code }]);
 }
 
-/** SQLSTATE classes and codes of a server that is away, shutting down, out of room or out of time. */
-const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03)/;
+/** SQLSTATE classes and codes of a server that is away, shutting down, read-only (just after a failover), out of room or out of time. */
+const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
 const brokenConnection =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed/;
 
@@ -160,7 +181,7 @@ function fromTrpc(error: TRPCError): FaultError {
     case 'PARSE_ERROR':
       return MALFORMED_JSON({ cause: error });
     case 'NOT_FOUND':
-      return NOT_FOUND({ cause: error });
+      return ROUTE_NOT_FOUND({ cause: error, detail: `${error.message.slice(0, 300)}.` });
     case 'METHOD_NOT_SUPPORTED':
       return METHOD_NOT_ALLOWED({ cause: error });
     case 'UNSUPPORTED_MEDIA_TYPE':
@@ -172,12 +193,4 @@ function fromTrpc(error: TRPCError): FaultError {
         ? SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error.cause })
         : INTERNAL_ERROR({ cause: error.cause ?? error });
   }
-}
-
-function toIssue(issue: ZodError['issues'][number]): Issue {
-  return {
-    path: issue.path.filter((step) => typeof step !== 'symbol'),
-    message: issue.message,
-    code: issue.code === 'custom' && typeof issue.params?.code === 'string' ? issue.params.code : issue.code,
-  };
 }

@@ -1,18 +1,22 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import { canonicalJson } from './canonical-json.ts';
 import type { Context } from './context.ts';
 import { IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED } from './faults.ts';
 
 /**
  * A write with an `Idempotency-Key` happens once: its answer is kept for 24 hours, in the transaction of its effect,
- * and the same key with the same input gets that answer again. Refusals are not kept: they changed nothing,
- * so the caller may mend the input and come again with the same key.
+ * and the same key with the same input gets that answer again, in the same session or with the same API key. Refusals are
+ * not kept: they changed nothing, so the caller may mend the input and come again with the same key.
  *
- * Answers can hold secrets (a token pair, a new API key). They are sealed with a key made of the service's own
- * secret and the caller's header, of which only a hash is stored: the database alone cannot open them.
+ * Answers that hold a token or an API key are never kept ({@link honoursIdempotencyKey}). All others are personal data:
+ * they are sealed with a key made of the service's own secret and the caller's header, of which only a hash is stored,
+ * and the input is stored as a keyed hash, for it may hold a password. The database alone opens none of them.
  */
 export const answerLifetimeMs = 24 * 3600 * 1000;
+
+const digestPurpose = 'idempotent input';
 
 /** Keys of this process whose first request is still running. */
 const running = new Set<string>();
@@ -35,7 +39,7 @@ export function beginIdempotentCall(
 ): IdempotentCall {
   const { clock, tokens, database } = ctx.services;
   const keyHash = sha256(`${caller}\0${operation}\0${key}`);
-  const inputHash = sha256(`${key}\0${JSON.stringify(input) ?? ''}`);
+  const inputText = `${key}\0${canonicalJson(input)}`;
   if (running.has(keyHash)) throw IDEMPOTENCY_KEY_IN_USE({ retryAfterSeconds: 1 });
   running.add(keyHash);
   const sealingKeys = () => tokens.deriveKeys('idempotent answer', `${caller}\0${key}`);
@@ -53,7 +57,7 @@ export function beginIdempotentCall(
     async findAnswer() {
       const kept = await find(database.reads);
       if (!kept) return undefined;
-      if (kept.input_hash !== inputHash) throw IDEMPOTENCY_KEY_REUSED();
+      if (!tokens.isDigest(kept.input_hash, digestPurpose, inputText)) throw IDEMPOTENCY_KEY_REUSED();
       return { answer: JSON.parse(unseal(kept.sealed_answer, sealingKeys())) as unknown };
     },
     async claim(db) {
@@ -66,7 +70,7 @@ export function beginIdempotentCall(
     async keep(db, answer) {
       const row = {
         operation,
-        input_hash: inputHash,
+        input_hash: tokens.digest(digestPurpose, inputText),
         sealed_answer: seal(JSON.stringify(answer), sealingKeys()[0]),
         created_at: clock.now(),
       };

@@ -21,33 +21,60 @@ export type Budget = {
 };
 
 export type Limits = {
-  /** Any operation, for each session, key or, without one, network. Callers are told of it in these words. */
-  requests: Budget & { policy: string; limit: string };
+  /**
+   * Any operation, for each session, key or, without one, network; for each employee, or account without a company; and
+   * for each company. Callers are told of the tightest.
+   */
+  requests: Record<keyof CountedAs, Budget & { policy: string; limit: string }>;
+  /** Wrong or missing credentials, for each network: at one operation, and at all of them together. */
+  refusals: { operation: Budget; network: Budget };
   /** Failed sign-ins, for each address and network. */
   signIns: Budget;
   /** Codes sent, for each address. */
   codeSends: Budget;
   /** Codes tried in vain, for each address, whatever the network. */
   codeTries: Budget;
+  /** Codes tried in vain after that, for each address and network. */
+  lateCodeTries: Budget;
 };
+
+/** By which names a request is counted. */
+export type CountedAs = { caller: string; person: string | undefined; company: string | undefined };
 
 /**
  * Counts in this process, or in Redis for all nodes together. While Redis is away each node counts for itself:
  * a limit that is too wide for a minute does less harm than a service that refuses everybody.
  */
-export function createLimits(options: { requestsPerMinute: number; redis?: Redis }): Limits {
+export function createLimits(options: {
+  requestsPerMinute: number;
+  /** Four times as many by default. */
+  requestsPerMinuteOfEmployee?: number | undefined;
+  /** Sixty times as many by default. */
+  requestsPerMinuteOfCompany?: number | undefined;
+  redis?: Redis;
+}): Limits {
   const budget = (name: string, rule: Rule): Budget =>
     options.redis ? createSharedBudget(name, rule, options.redis) : createLocalBudget(rule);
-  const requests = { points: options.requestsPerMinute, seconds: 60 };
+  const { requestsPerMinute: perMinute } = options;
+  const requests = (name: string, points: number) => ({
+    ...budget(name, { points, seconds: 60 }),
+    policy: `${points};w=60`,
+    limit: String(points),
+  });
   return {
     requests: {
-      ...budget('requests', requests),
-      policy: `${requests.points};w=${requests.seconds}`,
-      limit: String(requests.points),
+      caller: requests('requests', perMinute),
+      person: requests('requests-employee', options.requestsPerMinuteOfEmployee ?? 4 * perMinute),
+      company: requests('requests-company', options.requestsPerMinuteOfCompany ?? 60 * perMinute),
+    },
+    refusals: {
+      operation: budget('refusals', { points: Math.ceil(perMinute / 6), seconds: 60 }),
+      network: budget('network-refusals', { points: perMinute, seconds: 60 }),
     },
     signIns: budget('sign-ins', { points: 10, seconds: 15 * 60 }),
     codeSends: budget('code-sends', { points: 5, seconds: 3600 }),
     codeTries: budget('code-tries', { points: 20, seconds: 24 * 3600 }),
+    lateCodeTries: budget('late-code-tries', { points: 5, seconds: 24 * 3600 }),
   };
 }
 
@@ -107,29 +134,79 @@ function createSharedBudget(name: string, { points, seconds }: Rule, redis: Redi
 const refusal = (waitMs: number): FaultError =>
   RATE_LIMITED({ retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 
-/** Counts one request and tells the caller where they stand, in the IETF's RateLimit fields. */
+const kinds = ['caller', 'person', 'company'] as const;
+
+type Counted = Standing & { kind: (typeof kinds)[number]; key: string; refused?: FaultError };
+
+/**
+ * Counts one request in each budget that it is of, and tells the caller where they stand in the tightest, in the IETF's
+ * RateLimit fields. A request that one budget refuses costs the others nothing.
+ */
 export function countRequest(
   limits: Limits,
   request: RequestInfo,
   operation: string,
-  who: string,
+  names: CountedAs,
 ): void | Promise<void> {
-  const { policy, limit } = limits.requests;
-  request.setHeader('RateLimit-Policy', policy);
-  request.setHeader('RateLimit-Limit', limit);
-  const tell = ({ remaining, resetAfterMs }: Standing) => {
-    request.setHeader('RateLimit-Remaining', String(remaining));
-    request.setHeader('RateLimit-Reset', String(Math.ceil(resetAfterMs / 1000)));
-  };
-  const refuse = (error: unknown): never => {
-    if (error instanceof FaultError && error.retryAfterSeconds !== undefined)
-      tell({ remaining: 0, resetAfterMs: error.retryAfterSeconds * 1000 });
-    throw error;
+  const { requests } = limits;
+
+  function finish(counted: Counted[]): void | Promise<void> {
+    let tightest = counted[0]!;
+    for (const one of counted) if (one.remaining < tightest.remaining) tightest = one;
+    const { policy, limit } = requests[tightest.kind];
+    request.setHeader('RateLimit-Policy', policy);
+    request.setHeader('RateLimit-Limit', limit);
+    request.setHeader('RateLimit-Remaining', String(Math.max(0, tightest.remaining)));
+    request.setHeader('RateLimit-Reset', String(Math.ceil(tightest.resetAfterMs / 1000)));
+    const { refused } = tightest;
+    if (!refused) return undefined;
+    const returned = counted.flatMap(({ kind, key, refused: its }) =>
+      its ? [] : [Promise.resolve(requests[kind].giveBack(key))],
+    );
+    return Promise.all(returned).then(() => {
+      throw refused;
+    });
+  }
+
+  const counting: (Counted | Promise<Counted>)[] = [];
+  for (const kind of kinds) {
+    const name = names[kind];
+    if (name !== undefined) counting.push(count(requests[kind], kind, `${operation} ${name}`));
+  }
+  return counting[0] instanceof Promise
+    ? Promise.all(counting.map((one) => Promise.resolve(one))).then(finish)
+    : finish(counting as Counted[]);
+}
+
+/** Takes a point of one budget, and answers a refusal instead of throwing it. */
+function count(budget: Budget, kind: Counted['kind'], key: string): Counted | Promise<Counted> {
+  const refuse = (error: unknown): Counted => {
+    if (!(error instanceof FaultError)) throw error;
+    return { kind, key, remaining: -1, resetAfterMs: (error.retryAfterSeconds ?? 0) * 1000, refused: error };
   };
   try {
-    const standing = limits.requests.take(`${operation} ${who}`);
-    return standing instanceof Promise ? standing.then(tell, refuse) : tell(standing);
+    const standing = budget.take(key);
+    if (standing instanceof Promise) return standing.then((its) => ({ ...its, kind, key }), refuse);
+    return { ...standing, kind, key };
   } catch (error) {
     return refuse(error);
+  }
+}
+
+/**
+ * Counts wrong or missing credentials against their network, and answers what is refused with: the same, or, beyond the
+ * limit, 429. Those who have good credentials are not asked.
+ */
+export async function countRefusal(
+  { refusals }: Limits,
+  refusal: FaultError,
+  { network, operation }: { network: string; operation: string },
+): Promise<FaultError> {
+  try {
+    await Promise.all([refusals.operation.take(`${operation} ${network}`), refusals.network.take(network)]);
+    return refusal;
+  } catch (error) {
+    if (error instanceof FaultError) return error;
+    throw error;
   }
 }

@@ -1,12 +1,16 @@
-import type { Context, Member, MutationScope, SignedIn } from './context.ts';
+import type { Handles } from '../../db/open.ts';
+import { nameOf } from './connections.ts';
+import type { Context, Credential, MutationScope, Services } from './context.ts';
 import { isRetryable } from './faults.ts';
 import { beginIdempotentCall } from './idempotency.ts';
+import { honoursIdempotencyKey, type OperationMeta } from './operation.ts';
 import { streamsPublishedIn } from './publish.ts';
 
 /** A mutation that loses a deadlock is run again, as often as this. */
 const attemptsMax = 3;
 
-type Call = { operation: string; getRawInput(): unknown };
+type Caller = { credential: Credential; companyId?: number };
+type Call = { operation: string; meta: OperationMeta; getRawInput(): unknown };
 
 /**
  * Runs the body of a mutation in its one transaction, which opens with the body's first statement. `body` answers as
@@ -14,13 +18,15 @@ type Call = { operation: string; getRawInput(): unknown };
  * Idempotency-Key is kept, that is answered instead.
  */
 export async function runMutation<Result extends { ok: boolean }>(
-  ctx: Context & { caller?: SignedIn | Member },
-  { operation, getRawInput }: Call,
+  ctx: Context & { caller?: Caller },
+  { operation, meta, getRawInput }: Call,
   body: (scope: MutationScope) => Promise<Result>,
 ): Promise<Result> {
   const key = ctx.request.idempotencyKey;
-  if (key === undefined) return runInTransaction(ctx, body);
-  const call = beginIdempotentCall(ctx, callerName(ctx), operation, key, await getRawInput());
+  const { caller } = ctx;
+  if (key === undefined || !caller || !honoursIdempotencyKey(meta)) return runInTransaction(ctx, body);
+  // Keys belong to one session or API key, so no answer reaches another one of the same person.
+  const call = beginIdempotentCall(ctx, nameOf(caller.credential), operation, key, await getRawInput());
   try {
     const kept = await call.findAnswer();
     if (!kept) return await runInTransaction(ctx, body, call);
@@ -32,13 +38,19 @@ export async function runMutation<Result extends { ok: boolean }>(
   }
 }
 
+/** The database as a caller sees it: with the rows of their company, or of none. */
+export function handlesFor({ database }: Services, { caller }: { caller?: Caller }): Handles {
+  return caller?.companyId === undefined ? database : database.forCompany(caller.companyId);
+}
+
 async function runInTransaction<Result extends { ok: boolean }>(
-  { services: { database, log, streams } }: Context,
+  ctx: Context & { caller?: Caller },
   body: (scope: MutationScope) => Promise<Result>,
   call?: ReturnType<typeof beginIdempotentCall>,
 ): Promise<Result> {
+  const { log, streams } = ctx.services;
   for (let attempt = 1; ; attempt += 1) {
-    const transaction = database.begin(call?.claim);
+    const transaction = handlesFor(ctx.services, ctx).begin(call?.claim);
     const tasks: (() => void)[] = [];
     try {
       const result = await body({
@@ -58,11 +70,4 @@ async function runInTransaction<Result extends { ok: boolean }>(
       if (attempt >= attemptsMax || !isRetryable(error)) throw error;
     }
   }
-}
-
-/** Whose Idempotency-Keys these are: one caller's never meet another's. */
-function callerName({ caller, request }: Context & { caller?: SignedIn | Member }): string {
-  if (caller) return `account ${caller.accountId} ${'companyId' in caller ? caller.companyId : ''}`;
-  // An open operation may ask for a proof in the headers: whoever has another one, or none, is somebody else.
-  return `anonymous ${request.bearer ?? ''} ${request.refreshToken ?? ''}`;
 }

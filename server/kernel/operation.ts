@@ -3,11 +3,16 @@ import type { z } from 'zod';
 import type { Fault } from './fault.ts';
 
 /** Who may call an operation: see procedures.ts. */
-export type Access = 'open' | 'signedIn' | 'member' | 'admin';
+export type Access = 'open' | 'session' | 'signedIn' | 'member' | 'admin';
+
+/** What proves who calls an operation that is open: see its body for what each may do. */
+export type Proof = 'loginTicket' | 'pair' | 'apiKey';
 
 /** What is said of an operation beside its input, output and body. All doors and the generated tests read it. */
 export type OperationMeta = OpenApiMeta<{
   access?: Access;
+  /** The proofs that its body asks for, one of which must be sent, where that is not said by `access`. */
+  proofs?: readonly Proof[];
   /** The faults of its own; those of its access and its kind are known without being named. */
   faults?: readonly Fault[];
   /** The part of the interface that it serves, as headed there; `Additions` for what the interface lacks. */
@@ -15,6 +20,8 @@ export type OperationMeta = OpenApiMeta<{
   /** The input field that the whole body is, where the documented body is an array. */
   bodyField?: string;
   bodyBytesMax?: number;
+  /** Its answer holds a secret, so no copy of it is kept for retries: an `Idempotency-Key` does nothing. */
+  answersSecret?: true;
   /** What a subscription sends, and what is said of it. */
   events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** A request as documented, for the reference page: it must be valid and is checked to be. */
@@ -29,10 +36,19 @@ export type RestDetails = {
   /** What a reader must know beyond the shapes: rules, side effects, limits. Markdown. */
   description?: string;
   faults?: readonly Fault[];
+  proofs?: readonly Proof[];
   bodyField?: string;
   bodyBytesMax?: number;
+  answersSecret?: true;
   example?: Record<string, unknown>;
 };
+
+/**
+ * Whether a write with an `Idempotency-Key` happens once. What is open signs in, sends a code or uses one up: its answer
+ * is kept nowhere, and there is no caller to whom the key could belong.
+ */
+export const honoursIdempotencyKey = ({ access = 'open', answersSecret, openapi }: OperationMeta): boolean =>
+  access !== 'open' && answersSecret !== true && openapi !== undefined && openapi.method !== 'GET';
 
 /**
  * The REST line of an operation: its documented method and path, letter for letter, `{name}` for a path parameter.

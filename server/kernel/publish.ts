@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { compiled } from '../../db/compiled.ts';
 import type { Db } from '../../db/open.ts';
+import { transactionOf } from '../../db/scope.ts';
 import { keyOf } from './streams.ts';
 
 /** A fact about a company's things, told to the subscribers of one stream. */
@@ -17,7 +18,7 @@ export type Fact = {
 const publishedIn = new WeakMap<Db, Set<string>>();
 
 export function streamsPublishedIn(db: Db): string[] {
-  return [...(publishedIn.get(db) ?? [])];
+  return [...(publishedIn.get(transactionOf(db)) ?? [])];
 }
 
 /**
@@ -27,8 +28,9 @@ export function streamsPublishedIn(db: Db): string[] {
 export async function publish(db: Db, fact: Fact): Promise<number> {
   const { companyId, stream, type, payload, at } = fact;
   const [row] = await writeFact(db, { companyId, stream, type, payload: JSON.stringify(payload), at });
-  const published = publishedIn.get(db) ?? new Set();
-  publishedIn.set(db, published.add(keyOf(companyId, stream)));
+  const transaction = transactionOf(db);
+  const published = publishedIn.get(transaction) ?? new Set();
+  publishedIn.set(transaction, published.add(keyOf(companyId, stream)));
   return row!.sequence;
 }
 

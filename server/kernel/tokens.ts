@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type CryptoK
 import { INVALID_TOKEN } from './faults.ts';
 
 /**
- * Vocabulary. An access token (15 minutes) and a refresh token (30 days) are JWTs bound to one session.
+ * Vocabulary. An access token (15 minutes) and a refresh token (30 days at most) are JWTs bound to one session.
  * They differ in `typ` and audience, so neither passes for the other. Both are signed with Ed25519 and
  * nothing else is accepted. The first key of the set signs; all of it verifies, so keys can be rotated.
  */
@@ -17,13 +17,15 @@ const types = {
 export const accessLifetimeSeconds = types.access.lifetimeSeconds;
 export const refreshLifetimeMs = types.refresh.lifetimeSeconds * 1000;
 
-export type TokenClaims = { sessionId: number; accountId: number; expiresAt: Date };
+export type TokenClaims = { sessionId: number; expiresAt: Date };
 export type RefreshClaims = TokenClaims & { generation: number };
 
+type Times = { issuedAt: Date; expiresAt: Date };
+
 export type Tokens = {
-  issueAccess(session: { sessionId: number; accountId: number; now: Date }): Promise<string>;
-  /** The same session, generation and `issuedAt` make the same token, byte for byte. */
-  issueRefresh(session: { sessionId: number; accountId: number; generation: number; issuedAt: Date }): Promise<string>;
+  issueAccess(session: { sessionId: number; now: Date }): Promise<string>;
+  /** The same session, generation and times make the same token, byte for byte. */
+  issueRefresh(session: { sessionId: number; generation: number; issuedAt: Date; expiresAt: Date }): Promise<string>;
   /** Refuses what is not genuine; whether it has expired is for the caller to see. At once where it is known already. */
   verifyAccess(token: string): Promise<TokenClaims> | TokenClaims;
   verifyRefresh(token: string): Promise<RefreshClaims> | RefreshClaims;
@@ -54,14 +56,14 @@ export async function createTokens(keys: string): Promise<Tokens> {
   );
   const verified = { access: createClaimsCache(), refresh: createClaimsCache() };
 
-  const sign = (kind: keyof typeof types, claims: Record<string, unknown>, accountId: number, issuedAt: Date) =>
-    new SignJWT(claims)
+  const sign = (kind: keyof typeof types, sessionId: number, claims: Record<string, unknown>, times: Times) =>
+    new SignJWT({ sid: sessionId, ...claims })
       .setProtectedHeader({ alg: algorithm, typ: types[kind].typ, kid: signingJwk!.kid! })
       .setIssuer(issuer)
       .setAudience(types[kind].audience)
-      .setSubject(String(accountId))
-      .setIssuedAt(issuedAt)
-      .setExpirationTime(Math.floor(issuedAt.getTime() / 1000) + types[kind].lifetimeSeconds)
+      .setSubject(`session ${sessionId}`)
+      .setIssuedAt(times.issuedAt)
+      .setExpirationTime(times.expiresAt)
       .sign(signing);
 
   async function verify(kind: keyof typeof types, token: string): Promise<RefreshClaims> {
@@ -72,13 +74,12 @@ export async function createTokens(keys: string): Promise<Tokens> {
         issuer,
         audience: types[kind].audience,
         typ: types[kind].typ,
-        requiredClaims: ['sub', 'exp', 'sid'],
+        requiredClaims: ['exp', 'sid'],
         // Expiry is judged by the caller against the service's clock, at each use.
         currentDate: new Date(0),
       });
       const claims = {
         sessionId: toInteger(payload['sid']),
-        accountId: toInteger(Number(payload.sub)),
         generation: kind === 'refresh' ? toInteger(payload['gen']) : 0,
         expiresAt: new Date(payload.exp! * 1000),
       };
@@ -93,10 +94,17 @@ export async function createTokens(keys: string): Promise<Tokens> {
     createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('base64url');
 
   return {
-    issueAccess: ({ sessionId, accountId, now }) =>
-      sign('access', { sid: sessionId, jti: randomBytes(9).toString('base64url') }, accountId, now),
-    issueRefresh: ({ sessionId, accountId, generation, issuedAt }) =>
-      sign('refresh', { sid: sessionId, gen: generation }, accountId, issuedAt),
+    issueAccess: ({ sessionId, now }) =>
+      sign(
+        'access',
+        sessionId,
+        { jti: randomBytes(9).toString('base64url') },
+        {
+          issuedAt: now,
+          expiresAt: new Date(now.getTime() + accessLifetimeSeconds * 1000),
+        },
+      ),
+    issueRefresh: ({ sessionId, generation, ...times }) => sign('refresh', sessionId, { gen: generation }, times),
     verifyAccess: (token) => verified.access.get(token) ?? verify('access', token),
     verifyRefresh: (token) => verified.refresh.get(token) ?? verify('refresh', token),
     digest: (purpose, secret) => mac(secrets[0]!, purpose, secret),

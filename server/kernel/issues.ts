@@ -1,0 +1,43 @@
+import type { ZodError } from 'zod';
+
+/** What can be wrong with a part of an input, in words that never change: programs go by them. */
+export const issueCodes = {
+  required: 'It is missing.',
+  invalid_type: 'It has the wrong JSON type, such as text where a number is wanted.',
+  invalid_format: 'It has the right type and not the form that is asked for, such as an e-mail address or a timestamp.',
+  invalid_value: 'It is none of the values that are allowed; the message lists them where they are few.',
+  too_small: 'It is below the least value, shorter than allowed, or has too few entries.',
+  too_big: 'It is above the greatest value, longer than allowed, or has too many entries.',
+  too_deep: 'It has arrays or objects inside each other beyond what is allowed.',
+  too_weak: 'It is a password that is guessed too easily.',
+  out_of_range: 'It does not go together with another field or with the present, such as an end before its start.',
+  mismatch: 'It is not what another part of the request says.',
+  not_found: "It names nothing in the caller's company.",
+} as const;
+
+export type IssueCode = keyof typeof issueCodes;
+
+/** One thing wrong with an input: where, what, and a word for programs. */
+export type Issue = { path: (string | number)[]; message: string; code: IssueCode };
+
+export const requiredMessage = 'is required';
+
+const isIssueCode = (code: unknown): code is IssueCode => typeof code === 'string' && code in issueCodes;
+
+/** What is said of a `refine`: its message, and its word for programs. */
+export const rule = (code: IssueCode, message: string) => ({ message, params: { code } });
+
+export function toIssue(issue: ZodError['issues'][number]): Issue {
+  return {
+    path: issue.path.filter((step) => typeof step !== 'symbol'),
+    message: issue.message,
+    code: codeOf(issue),
+  };
+}
+
+function codeOf(issue: ZodError['issues'][number]): IssueCode {
+  if (issue.message === requiredMessage) return 'required';
+  const code: unknown = issue.code === 'custom' ? issue.params?.['code'] : issue.code;
+  // What else a schema says concerns values of several forms.
+  return isIssueCode(code) ? code : 'invalid_format';
+}
