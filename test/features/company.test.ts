@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { describe, expect, inject, test } from 'vitest';
+import { refusal, type Answer } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
+import { startWork } from '../support/work.ts';
 
 const service = await startService();
 const { db } = service.database;
@@ -170,9 +171,7 @@ describe('the update of a company', () => {
     expect((await ada.get(detailsOf(ada.companyId))).body.company).toEqual(before.body.company);
   });
 
-  test('refuses a body that names neither field, a blank name and null', async () => {
-    expect(await issuesOf({})).toEqual(['']);
-    expect(await issuesOf({ owner_id: 3 })).toEqual(['']);
+  test('refuses a blank name and null', async () => {
     expect(await issuesOf({ name: '  ' })).toEqual(['name']);
     expect(await issuesOf({ name: null, timezone: null })).toEqual(['name', 'timezone']);
     expect(await issuesOf({ name: 'x'.repeat(201) })).toEqual(['name']);
@@ -200,4 +199,47 @@ describe('the update of a company', () => {
     expect(refusal(await service.stranger.put(updateOf(ada.companyId), { name: 'x' })).status).toBe(401);
     expect(refusal(await service.stranger.get(detailsOf(ada.companyId))).status).toBe(401);
   });
+});
+
+describe('many changes of the time zone at once', () => {
+  // The embedded database runs one transaction at a time anyway.
+  test.runIf(inject('template').kind === 'server')(
+    'wait without a connection, so others go on writing, and end in the last one that was made',
+    async () => {
+      const one = await service.registerCompany();
+      const other = await service.registerCompany();
+      const { taskId } = await startWork(other);
+      const zones = Intl.supportedValuesOf('timeZone').slice(20, 40);
+      let release = () => {};
+      const held = service.database.db.transaction().execute(async (db) => {
+        await db
+          .selectFrom('companies')
+          .where('company_id', '=', one.companyId)
+          .select('company_id')
+          .forUpdate()
+          .execute();
+        await new Promise<void>((resolve) => (release = resolve));
+      });
+      const changes = zones.map((timezone) => one.put(updateOf(one.companyId), { timezone }));
+      const refused = await Promise.race([Promise.any(changes), held]);
+      expect(refusal(refused as Answer)).toEqual({ status: 503, code: 'OVERLOADED' });
+      const writes = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          other.post('/api/task-chats/', { taskId, sender: other.employeeId, message: 'Meanwhile' }),
+        ),
+      );
+      expect(writes.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      release();
+      await held;
+      const answers = await Promise.all(changes);
+      const made = answers.filter(({ status }) => status === 200);
+      expect(made).toHaveLength(6);
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        expect(refusal(answer)).toEqual({ status: 503, code: 'OVERLOADED' });
+        expect(answer.headers.get('retry-after')).toBe('1');
+      }
+      const { body } = await one.get(`/company/${one.companyId}/details/`);
+      expect(made.map((answer) => answer.body.timezone)).toContain(body.company.timezone);
+    },
+  );
 });

@@ -1,11 +1,13 @@
+import { crc32 } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { refusal, type Actor, type Answer } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
 const foreigner = await service.registerCompany();
+const other = await service.registerCompany();
 const member = await service.addEmployee(admin);
 const picturePath = (actor: Actor) => `/employee/update-picture/${actor.employeeId}/`;
 const invalidPicture = { status: 400, code: 'VALIDATION_FAILED', issues: ['profilePicture'] };
@@ -101,6 +103,7 @@ describe('a profile picture', () => {
 describe('what is no picture', () => {
   test.each<[string, () => string | Promise<string>]>([
     ['an SVG', () => text(svg)],
+    ['one digit, which stands for no byte', () => '0'],
     ['an SVG that claims to be a PNG', () => `data:image/png;base64,${text(svg)}`],
     ['a TIFF', () => base64(paint(4, 4).tiff())],
     ['an AVIF', () => base64(paint(16, 16).avif())],
@@ -134,9 +137,61 @@ describe('what is no picture', () => {
     const large = await member.patch(picturePath(member), { profilePicture: 'A'.repeat(4 * 1024 * 1024) });
     expect(refusal(large)).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
   });
+});
 
-  test('is a missing field', async () => {
-    expect(refusal(await member.patch(picturePath(member), {}))).toEqual(invalidPicture);
+/** The beginning of a PNG that claims a size, and nothing behind it that could be decoded. */
+function headOfPng(width: number, height: number, bits = 8): string {
+  const header = Buffer.alloc(17);
+  header.write('IHDR');
+  header.writeUInt32BE(width, 4);
+  header.writeUInt32BE(height, 8);
+  header.set([bits, 6, 0, 0, 0], 12);
+  const chunk = (content: Buffer) => {
+    const framed = Buffer.alloc(content.length + 8);
+    framed.writeUInt32BE(content.length - 4);
+    framed.set(content, 4);
+    framed.writeUInt32BE(crc32(content), content.length + 4);
+    return framed;
+  };
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk(header), chunk(Buffer.from('IDATx'))]).toString('base64');
+}
+
+describe('a picture that is too large', () => {
+  test.each([
+    [1, 50_000_000, 8, 'profilePicture must have at most 16,384 pixels on each side.'],
+    [16_385, 1, 8, 'profilePicture must have at most 16,384 pixels on each side.'],
+    [16_384, 16_384, 8, 'profilePicture must have at most 50 megapixels.'],
+    [7_000, 7_000, 16, 'profilePicture must have at most 25 megapixels with 16 bits a channel.'],
+  ])('is refused by its head, before it is decoded: %i x %i with %i bits', async (width, height, bits, detail) => {
+    const answer = await member.patch(picturePath(member), { profilePicture: headOfPng(width, height, bits) });
+    expect(refusal(answer)).toEqual(invalidPicture);
+    expect(answer.body).toMatchObject({ detail, issues: [{ code: 'too_big' }] });
+  });
+
+  test('and one of exactly the longest side is taken', async () => {
+    const answer = await member.patch(picturePath(member), { profilePicture: await base64(paint(1, 16_384).png()) });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('many pictures of one company', () => {
+  test('do not hold up the picture of another', async () => {
+    const large = await base64(paint(6_900, 6_900).png({ progressive: true }));
+    const small = await base64(paint(4, 4).png());
+    const order: string[] = [];
+    const send = async (who: string, actor: Actor, profilePicture: string) => {
+      const answer = await actor.patch(picturePath(actor), { profilePicture });
+      order.push(`${who} ${answer.status}`);
+    };
+    const sent = Array.from({ length: 12 }, () => send('flood', member, large));
+    // One is being decoded and eight wait, as many as a company may have in the queue.
+    await vi.waitUntil(() => order.includes('flood 503'), { timeout: 20_000 });
+    await send('other', other, small);
+    await Promise.all(sent);
+    const before = order.slice(0, order.indexOf('other 200'));
+    expect(before.filter((one) => one === 'flood 200').length).toBeLessThanOrEqual(2);
+    expect(order.filter((one) => one === 'flood 503')).toHaveLength(3);
   });
 });
 
@@ -169,9 +224,9 @@ describe('the address of a picture', () => {
     for (const address of [...wrong, `${companyId}/${crypto.randomUUID()}`, `99999999999999999999/${pictureId}`]) {
       expect(refusal(await service.stranger.get(`/pictures/${address}`))).toEqual({ status: 404, code: 'NOT_FOUND' });
     }
-    const other = await service.stranger.delete(path);
-    expect(refusal(other)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
-    expect(other.headers.get('allow')).toContain('GET, HEAD');
+    const wrongMethod = await service.stranger.delete(path);
+    expect(refusal(wrongMethod)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+    expect(wrongMethod.headers.get('allow')).toContain('GET, HEAD');
     expect((await fetchPicture(path, 'HEAD')).status).toBe(200);
   });
 });

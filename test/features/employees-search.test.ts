@@ -2,10 +2,12 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { selectMatches } from '../../server/features/employees/select-matches.ts';
 import { refusal, type Actor } from '../support/actor.ts';
+import { subscribe } from '../support/plan.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
 const admin = await service.registerCompany({ firstName: 'Zora', email: 'boss@corp.test' });
+await subscribe(service, admin, 'enterprise');
 const foreigner = await service.registerCompany({ firstName: 'Ann', email: 'ann@corp.test' });
 
 let number = 0;

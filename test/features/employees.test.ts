@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusal, type Actor } from '../support/actor.ts';
-import { startService } from '../support/service.ts';
+import { acceptInvitation, startService } from '../support/service.ts';
 
 const service = await startService();
 const { mailbox } = service;
@@ -31,6 +31,7 @@ describe('adding an employee', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       _id: expect.any(Number),
+      invitationStatus: 'pending',
       first_name: 'Grace',
       last_name: 'Hopper',
       name: 'Grace Hopper',
@@ -80,6 +81,11 @@ describe('adding an employee', () => {
     const { status, body } = await admin.post('/employee/add/', { ...grace(), email: foreigner.email });
     expect(status).toBe(200);
     expect(await read(foreigner, foreigner.employeeId)).toEqual(before);
+    await acceptInvitation(service.database, {
+      companyId: admin.companyId,
+      email: foreigner.email,
+      now: service.clock.now(),
+    });
     const here = await service.signIn(foreigner.email, admin.companyId);
     expect(here.employeeId).toBe(body._id);
   });
@@ -127,7 +133,7 @@ describe('adding an employee', () => {
   });
 
   test('names every field that is wrong', async () => {
-    const answer = await admin.post('/employee/add/', { first_name: '', email: 'x', phone: 7, salary: 0.005 });
+    const answer = await admin.post('/employee/add/', { first_name: '', email: 'x', phone: 7, salary: -1 });
     expect(refusal(answer)).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',

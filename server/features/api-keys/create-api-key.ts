@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { apiKeyPrefix, hashSecret } from '../../kernel/authentication.ts';
 import { scopes } from '../../kernel/context.ts';
-import { ADMIN_REQUIRED, invalid, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { ADMIN_REQUIRED, invalid, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
-import { member, sessionOf } from '../../kernel/procedures.ts';
-import { text, timestamp } from '../../kernel/wire.ts';
+import { accountOf, member } from '../../kernel/procedures.ts';
+import { name, timestamp } from '../../kernel/wire.ts';
+import { getAccountById } from '../auth/accounts.ts';
+import { getCompany } from '../company/queries.ts';
+import { tellOwner } from '../notices/account-notice.ts';
 import { ApiKey } from './schemas.ts';
 
 export const createApiKey = member
@@ -14,14 +17,15 @@ export const createApiKey = member
       section: 'Additions',
       summary: 'Make an API key for scripts and integrations',
       description:
-        'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access.',
-      faults: [SESSION_REQUIRED, ADMIN_REQUIRED],
+        'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access, and with a reset of their password. The account is told of it by mail.',
+      faults: [SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED],
+      answersSecret: true,
       example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2036-01-01T00:00:00Z' },
     }),
   )
   .input(
     z.object({
-      name: text({ max: 100 }),
+      name: name({ max: 100 }),
       scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
       expiresAt: timestamp.nullish(),
     }),
@@ -33,12 +37,13 @@ export const createApiKey = member
   )
   .mutation(async ({ ctx, input }) => {
     const { caller, services } = ctx;
-    sessionOf(caller);
+    const { accountId } = accountOf(caller);
     const now = services.clock.now();
     const granted = [...new Set(input.scopes)];
     if (granted.includes('login') && !caller.isAdmin)
       throw ADMIN_REQUIRED({ detail: 'Only an admin may make a key with the scope login.' });
-    if (input.expiresAt && input.expiresAt <= now) throw invalid(['expiresAt'], 'must be in the future');
+    if (input.expiresAt && input.expiresAt <= now)
+      throw invalid(['expiresAt'], 'must be in the future', 'out_of_range');
 
     const key = `${apiKeyPrefix}${randomBytes(32).toString('base64url')}`;
     const start = key.slice(0, 10);
@@ -56,6 +61,11 @@ export const createApiKey = member
       })
       .returning('api_key_id')
       .executeTakeFirstOrThrow();
+    const { email } = await getAccountById(ctx.db, accountId);
+    const { name: company } = await getCompany(ctx.db, caller.companyId);
+    const notice = { kind: 'api key made', name: input.name, company, scopes: granted } as const;
+    await tellOwner(ctx.db, { email, notice, request: ctx.request, now });
+    ctx.afterCommit(services.wakeDeliveries);
     return {
       _id: apiKeyId,
       name: input.name,

@@ -1,26 +1,29 @@
 import { z } from 'zod';
-import { NOT_FOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
-import { member, sessionOf } from '../../kernel/procedures.ts';
+import { accountOf, member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
+import { endSessionsOpenedBy } from '../memberships/membership.ts';
 
 export const revokeApiKey = member
   .meta(
     rest('DELETE /api/api-keys/{key_id}/', {
       section: 'Additions',
       summary: 'Revoke an API key',
-      description: 'One’s own; an admin any of the company. It is refused from then on, on every node.',
-      faults: [SESSION_REQUIRED],
+      description:
+        'One’s own; an admin any of the company. It is refused from then on, on every node, and the sessions that it opened end.',
+      faults: [SESSION_REQUIRED, SESSION_BOUND],
     }),
   )
   .input(z.object({ key_id: id }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { caller } = ctx;
-    sessionOf(caller);
+    accountOf(caller);
+    const now = ctx.services.clock.now();
     const revoked = await ctx.db
       .updateTable('api_keys')
-      .set({ revoked_at: ctx.services.clock.now() })
+      .set({ revoked_at: now })
       .where('company_id', '=', caller.companyId)
       .where('api_key_id', '=', input.key_id)
       .where('revoked_at', 'is', null)
@@ -28,5 +31,7 @@ export const revokeApiKey = member
       .returning('api_key_id')
       .executeTakeFirst();
     if (!revoked) throw NOT_FOUND();
+    const opened = { companyId: caller.companyId, apiKeyIds: [input.key_id] };
+    await endSessionsOpenedBy(ctx.db, opened, 'API key revoked', now);
     return { success: true } as const;
   });

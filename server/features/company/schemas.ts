@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rule } from '../../kernel/issues.ts';
 import { id, moment } from '../../kernel/wire.ts';
 
 export const Company = z
@@ -65,5 +66,5 @@ export const unknownTimezone = 'must be an IANA time zone name, such as Europe/B
 /** An IANA name as this runtime knows it, aliases included. Whether its letter case is IANA's, the database knows. */
 export const timezone = z
   .string()
-  .refine(isTimezone, unknownTimezone)
+  .refine(isTimezone, rule('invalid_value', unknownTimezone))
   .meta({ description: 'IANA time zone name, in the letter case of IANA', examples: ['Europe/Berlin'] });

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { invalid, NOT_FOUND } from '../../kernel/faults.ts';
+import type { Member, MutationScope, Services } from '../../kernel/context.ts';
+import { createFairQueue } from '../../kernel/fair-queue.ts';
+import { invalid, NOT_FOUND, OVERLOADED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
-import { id, text } from '../../kernel/wire.ts';
+import { id, isEmptyUpdate, name } from '../../kernel/wire.ts';
 import { recountDays } from '../task-logs/recount-days.ts';
 import { recountTasks } from '../tasks/task-counts.ts';
-import { companyColumns, isStorableTimezone, lockTimezone, toCompany } from './queries.ts';
+import { tellCompany } from './notices.ts';
+import { companyColumns, getCompany, isStorableTimezone, lockTimezone, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
 
 export const updateCompany = admin
@@ -14,31 +17,51 @@ export const updateCompany = admin
       section: 'Company',
       summary: 'Change the name or the time zone of the company',
       description:
-        'For admins. Either field may be left out and keeps its value then; at least one must be sent. The time zone is an IANA name: days and weeks of the company are counted in it, and all that were counted before are counted anew before the answer; time that is logged meanwhile waits for that. Offsets and POSIX rules are refused.',
+        'For admins. Either field may be left out and keeps its value then; without both nothing changes. The time zone is an IANA name: days and weeks of the company are counted in it, and all that were counted before are counted anew before the answer; time that is logged meanwhile waits for that. Changes of the time zone are made one after another; with four of a company waiting, a further one is answered 503. Offsets and POSIX rules are refused. All other employees are notified of what has changed.',
+      faults: [OVERLOADED],
       example: { company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London' },
     }),
   )
-  .input(
-    z
-      .object({ company_id: id, name: text({ max: 200 }).optional(), timezone: timezone.optional() })
-      .refine(({ name, timezone: zone }) => name !== undefined || zone !== undefined, 'name or timezone must be sent'),
-  )
+  .input(z.object({ company_id: id, name: name({ max: 200 }).optional(), timezone: timezone.optional() }))
   .output(Company)
   .mutation(async ({ ctx, input }) => {
     if (input.company_id !== ctx.caller.companyId) throw NOT_FOUND();
-    if (input.timezone !== undefined && !(await isStorableTimezone(ctx.db, input.timezone)))
-      throw invalid(['timezone'], unknownTimezone);
-    const before = await lockTimezone(ctx.db, ctx.caller.companyId);
-    const row = await ctx.db
-      .updateTable('companies')
-      .set({ name: input.name, timezone: input.timezone, updated_at: ctx.services.clock.now() })
-      .where('company_id', '=', ctx.caller.companyId)
-      .returning(companyColumns)
-      .executeTakeFirstOrThrow();
-    // Which tasks were done in time is a matter of days.
-    if (row.timezone !== before) {
-      await recountTasks(ctx.db, ctx.caller.companyId);
-      await recountDays(ctx.db, ctx.caller.companyId);
-    }
-    return toCompany(row);
+    if (isEmptyUpdate(input, 'company_id')) return toCompany(await getCompany(ctx.db, ctx.caller.companyId));
+    const change = () => changeCompany(ctx, input);
+    // Waits without a connection: changes that all wait for the company's row would leave none for anybody else.
+    return input.timezone === undefined ? change() : timezoneChanges([String(ctx.caller.companyId)], change);
   });
+
+/** Counting all days of a company anew may take seconds, and one company is counted by one change at a time. */
+const timezoneChanges = createFairQueue({ running: 2, waiting: 16, waitingPerKey: 4 });
+
+type Change = { name?: string | undefined; timezone?: string | undefined };
+
+async function changeCompany(
+  { db, caller, services, afterCommit }: MutationScope & { caller: Member; services: Services },
+  input: Change,
+): Promise<z.input<typeof Company>> {
+  if (input.timezone !== undefined && !(await isStorableTimezone(db, input.timezone)))
+    throw invalid(['timezone'], unknownTimezone, 'invalid_value');
+  const { companyId, employeeId: actorId } = caller;
+  const now = services.clock.now();
+  const before = await lockTimezone(db, companyId);
+  const { name: nameBefore } = await getCompany(db, companyId);
+  const row = await db
+    .updateTable('companies')
+    .set({ name: input.name, timezone: input.timezone, updated_at: now })
+    .where('company_id', '=', companyId)
+    .returning(companyColumns)
+    .executeTakeFirstOrThrow();
+  // Which tasks were done in time is a matter of days.
+  if (row.timezone !== before) {
+    await recountTasks(db, companyId);
+    await recountDays(db, companyId);
+  }
+  const to = {
+    ...(row.name === nameBefore ? {} : { name: row.name }),
+    ...(row.timezone === before ? {} : { timezone: row.timezone }),
+  };
+  if (await tellCompany(db, { companyId, actorId, to }, now)) afterCommit(services.wakeDeliveries);
+  return toCompany(row);
+}

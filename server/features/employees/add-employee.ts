@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
-import { deliver } from '../../kernel/reaction.ts';
 import { email, id } from '../../kernel/wire.ts';
-import { getOrInsertAccount } from '../auth/accounts.ts';
+import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from '../company/plan-limit.ts';
+import { inviteEmployee } from '../memberships/membership.ts';
 import { EMPLOYEE_EXISTS } from './faults.ts';
-import { sendInvitation } from './invitation.ts';
 import { getEmployee, insertEmployee, toEmployee } from './queries.ts';
-import { requireFreePlace } from './standing.ts';
+import { requireFreeAddress } from './standing.ts';
 import { Employee, fields } from './schemas.ts';
 
 export const addEmployee = admin
@@ -17,8 +16,8 @@ export const addEmployee = admin
       section: 'Employees',
       summary: 'Add an employee and invite them',
       description:
-        "`companyId` is the caller's own company. The address is invited by e-mail; its owner signs in with a code, or with the account that they have already. An address is one employee of a company at most, deleted ones included: restore those instead.",
-      faults: [EMPLOYEE_EXISTS],
+        "`companyId` is the caller's own company. The employee is active at once: tasks can be theirs and leaders can log time for them. Their address is invited by e-mail, and only its owner joins an account to the employee (`invitationStatus` is `pending` until then): somebody new by signing in with an e-mailed code, Google or Apple, somebody who is in other companies by naming `company_id` there or with POST /api/invitations/{invitation_id}/accept/. One company mails at most 3 invitations a day to one address, and 200 in all while on trial; an invitation beyond that is made, but not mailed. An address is one employee of a company at most, deleted ones included: restore those instead. A plan has places for as many active employees as its `maxEmployees` says.",
+      faults: [EMPLOYEE_EXISTS, PLAN_LIMIT_REACHED],
       example: {
         first_name: 'Grace',
         last_name: 'Hopper',
@@ -48,11 +47,11 @@ export const addEmployee = admin
     if (input.companyId !== companyId) throw notFoundIn('companyId');
     const now = services.clock.now();
 
-    const account = await getOrInsertAccount(db, input.email, now);
-    await requireFreePlace(db, companyId, account.account_id);
+    await requirePlaceInPlan(db, companyId);
+    await requireFreeAddress(db, companyId, input.email);
     const employeeId = await insertEmployee(db, {
       companyId,
-      accountId: account.account_id,
+      accountId: null,
       email: input.email,
       firstName: input.first_name,
       lastName: input.last_name,
@@ -61,11 +60,7 @@ export const addEmployee = admin
       salary: input.salary ?? null,
       now,
     });
-    await deliver(db, sendInvitation, {
-      dedupeKey: `employee ${companyId} ${employeeId}`,
-      payload: { companyId, employeeId, invitedById: caller.employeeId },
-      now,
-    });
+    await inviteEmployee(db, { companyId, employeeId, email: input.email, invitedById: caller.employeeId, now });
     ctx.afterCommit(services.wakeDeliveries);
     return toEmployee(await getEmployee(db, companyId, employeeId), caller, services.settings);
   });

@@ -1,5 +1,8 @@
 import { router } from '../../kernel/trpc.ts';
 import { addEmployee } from './add-employee.ts';
+import { endApiKeys } from './end-api-keys.ts';
+import { endSessions } from './end-sessions.ts';
+import { getAccess } from './get-access.ts';
 import { getEmployee } from './get-employee.ts';
 import { listActiveEmployees } from './list-active-employees.ts';
 import { listEmployees } from './list-employees.ts';
@@ -21,4 +24,7 @@ export const employees = router({
   search: searchEmployees,
   remove: removeEmployee,
   restore: restoreEmployee,
+  access: getAccess,
+  endSessions,
+  endApiKeys,
 });

@@ -1,5 +1,6 @@
+import type { Metadata } from 'sharp';
 import { invalid } from '../../kernel/faults.ts';
-import { createTurnstile } from '../../kernel/turnstile.ts';
+import { createFairQueue } from '../../kernel/fair-queue.ts';
 
 /** Loaded with the first picture: most processes see few, and all would hold its libraries in memory. */
 const loadSharp = async () => {
@@ -21,28 +22,34 @@ const loadSharp = async () => {
 };
 let loaded: ReturnType<typeof loadSharp> | undefined;
 
+/** One picture may take 200 MB while it is decoded: 50 megapixels of four channels, or half of that with 16 bits each. */
 const pixelsMax = 50_000_000;
-const sidePixelsMax = 512;
+const decodedBytesMax = 4 * pixelsMax;
+/** Encoders and decoders work by rows: some millions of short ones take seconds. Panoramas of phones have this length. */
+const sideMax = 16_384;
+const servedSideMax = 512;
 const secondsMax = 10;
 
-/** Decoding shares libuv's few threads with file and name look-ups, and each picture may take 250 MB. */
-const turn = createTurnstile(1, 16);
+/** Decoding shares libuv's few threads with file and name look-ups. Companies take turns. */
+const inTurn = createFairQueue({ running: 1, waiting: 16, waitingPerKey: 8 });
 
 /** A picture as it is kept and served. */
 export type Picture = { content: Buffer; contentType: 'image/webp' };
 
 /** Makes a picture of what a caller sent: base64, with or without a `data:` prefix, whose media type proves nothing. */
-export async function readPicture(base64: string): Promise<Picture> {
-  const bytes = decode(base64);
-  return turn(async () => {
+export function readPicture(base64: string, companyId: number): Promise<Picture> {
+  return inTurn([String(companyId)], async () => {
+    const bytes = decode(base64);
     const sharp = await (loaded ??= loadSharp());
     const input = { limitInputPixels: pixelsMax, failOn: 'error', animated: false } as const;
-    const { width, height } = await sharp(bytes, input).metadata().catch(refuse);
-    if (width * height > pixelsMax)
-      throw invalid(['profilePicture'], `must have at most ${pixelsMax / 1_000_000} megapixels`, 'too_big');
+    checkSize(
+      await sharp(bytes, { ...input, limitInputPixels: false })
+        .metadata()
+        .catch(refuse),
+    );
     const content = await sharp(bytes, input)
       .autoOrient()
-      .resize({ width: sidePixelsMax, height: sidePixelsMax, fit: 'inside', withoutEnlargement: true })
+      .resize({ width: servedSideMax, height: servedSideMax, fit: 'inside', withoutEnlargement: true })
       .webp({ quality: 82 })
       .timeout({ seconds: secondsMax })
       .toBuffer()
@@ -51,14 +58,26 @@ export async function readPicture(base64: string): Promise<Picture> {
   });
 }
 
+/** Refuses by what the head of a picture says, before anything of it is decoded. */
+function checkSize({ width, height, channels, depth }: Metadata): void {
+  const sample = depth === 'uchar' ? 1 : 2;
+  const tooBig = (what: string) => invalid(['profilePicture'], `must have at most ${what}`, 'too_big');
+  if (Math.max(width, height) > sideMax) throw tooBig(`${sideMax.toLocaleString('en')} pixels on each side`);
+  if (width * height > pixelsMax) throw tooBig(`${pixelsMax / 1_000_000} megapixels`);
+  if (width * height * channels * sample > decodedBytesMax)
+    throw tooBig(`${decodedBytesMax / channels / sample / 1_000_000} megapixels with 16 bits a channel`);
+}
+
 function decode(base64: string): Buffer {
   const comma = base64.startsWith('data:') ? base64.indexOf(',') : -1;
   const digits = base64.slice(comma + 1).replaceAll(/\s+/g, '');
   // Buffer.from would skip over anything else and decode the rest.
   if (digits === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(digits)) return refuse();
-  return Buffer.from(digits, 'base64');
+  const bytes = Buffer.from(digits, 'base64');
+  // One digit alone stands for no byte.
+  return bytes.length === 0 ? refuse() : bytes;
 }
 
 function refuse(): never {
-  throw invalid(['profilePicture'], 'must be a PNG, JPEG, WebP or GIF image in base64', 'invalid_picture');
+  throw invalid(['profilePicture'], 'must be a PNG, JPEG, WebP or GIF image in base64', 'invalid_format');
 }

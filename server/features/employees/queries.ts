@@ -7,12 +7,13 @@ import type { Settings } from '../../kernel/context.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
 import type { Employee } from './schemas.ts';
 
-export type EmployeeRow = Omit<Selectable<Schema['employees']>, 'account_id' | 'own_name' | 'search_text'>;
+export type EmployeeRow = Omit<Selectable<Schema['employees']>, 'own_name' | 'search_text'>;
 
 /** The columns of an Employee. */
 const columns = [
   'company_id',
   'employee_id',
+  'account_id',
   'email',
   'first_name',
   'last_name',
@@ -59,17 +60,30 @@ export async function listNames(db: Db, companyId: number, employeeIds: number[]
   return new Map(rows.map((row) => [row.employee_id, row.name]));
 }
 
-export type LockedEmployee = EmployeeRow & { account_id: number; own_name: string | null };
+export type LockedEmployee = EmployeeRow & { own_name: string | null };
 
 /** An employee whom nobody else changes until the transaction ends. */
 export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {
   const row = await selectEmployees(db, companyId)
     .where('employee_id', '=', employeeId)
-    .select(['account_id', 'own_name'])
+    .select('own_name')
     .forUpdate()
     .executeTakeFirst();
   if (!row) throw NOT_FOUND();
   return row;
+}
+
+/** Who of these works here: neither inactive nor deleted. */
+export async function listActiveIds(db: Db, companyId: number, employeeIds: number[]): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val(employeeIds))))
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .select('employee_id')
+    .execute();
+  return new Set(rows.map((row) => row.employee_id));
 }
 
 /** Where a picture is served, to anybody who knows the address. */
@@ -93,6 +107,7 @@ export function toEmployee(
   const maySeeSalary = viewer.isAdmin || viewer.employeeId === row.employee_id;
   return {
     _id: row.employee_id,
+    invitationStatus: row.account_id === null ? 'pending' : 'accepted',
     first_name: row.first_name,
     last_name: row.last_name,
     name: row.name,
@@ -146,7 +161,8 @@ export function foldForSearch(text: string): string {
 
 export type NewEmployee = {
   companyId: number;
-  accountId: number;
+  /** Null for somebody who is invited. */
+  accountId: number | null;
   email: string;
   firstName: string;
   lastName: string;

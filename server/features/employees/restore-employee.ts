@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
-import { getEmployee, toEmployee } from './queries.ts';
+import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from '../company/plan-limit.ts';
+import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
+import { lockAdmins } from './standing.ts';
 
 export const restoreEmployee = admin
   .meta(
@@ -12,6 +14,7 @@ export const restoreEmployee = admin
       summary: 'Take the deletion of an employee back',
       description:
         'The employee is active again, with the permissions and the work that they had, and signs in anew. Restoring somebody who is not deleted changes nothing.',
+      faults: [PLAN_LIMIT_REACHED],
       example: { _id: 42 },
     }),
   )
@@ -19,12 +22,17 @@ export const restoreEmployee = admin
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
-    await db
-      .updateTable('employees')
-      .set({ is_deleted: false, is_active: true, updated_at: services.clock.now() })
-      .where('company_id', '=', caller.companyId)
-      .where('employee_id', '=', input._id)
-      .where('is_deleted', '=', true)
-      .execute();
-    return toEmployee(await getEmployee(db, caller.companyId, input._id), caller, services.settings);
+    const { companyId } = caller;
+    await lockAdmins(db, companyId);
+    const row = await lockEmployee(db, companyId, input._id);
+    if (row.is_deleted) {
+      await requirePlaceInPlan(db, companyId);
+      await db
+        .updateTable('employees')
+        .set({ is_deleted: false, is_active: true, updated_at: services.clock.now() })
+        .where('company_id', '=', companyId)
+        .where('employee_id', '=', input._id)
+        .execute();
+    }
+    return toEmployee(await getEmployee(db, companyId, input._id), caller, services.settings);
   });

@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { day, id, moment, text } from '../../kernel/wire.ts';
+import { day, decimal, id, moment, name, text } from '../../kernel/wire.ts';
 
 /** A person's place in one company. */
 export const Employee = z
   .object({
     _id: id,
+    invitationStatus: z
+      .enum(['pending', 'accepted'])
+      .meta({ description: 'Whether the owner of the address has joined an account to this employee' }),
     first_name: z.string(),
     last_name: z.string(),
     name: z.string().meta({ description: '"first last" unless set by itself' }),
@@ -32,27 +35,23 @@ export const Employee = z
   .meta({ id: 'Employee' });
 
 /** Text that may be left empty: an empty one is no text. */
-const optionalText = (max: number) =>
-  text({ min: 0, max })
+const optional = (kind: typeof text, max: number) =>
+  kind({ min: 0, max })
     .nullable()
     .transform((value) => (value === '' ? null : value));
 
 /** What callers may write of an employee, each field by its rule. */
 export const fields = {
-  first_name: text({ max: 100 }),
-  last_name: text({ max: 100 }),
-  name: optionalText(200).meta({ description: 'Full name; null brings back "first last"' }),
-  phone: optionalText(40).meta({ examples: ['+44 20 7946 0958'] }),
-  designation: optionalText(200).meta({ description: 'Job title', examples: ['Engineer'] }),
-  salary: z
-    .number()
-    .min(0)
-    .max(999_999_999_999.99)
-    .refine((value) => Number(value.toFixed(2)) === value, 'must have at most two decimals')
+  first_name: name({ max: 100 }),
+  last_name: name({ max: 100 }),
+  name: optional(name, 200).meta({ description: 'Full name; null brings back "first last"' }),
+  phone: optional(text, 40).meta({ examples: ['+44 20 7946 0958'] }),
+  designation: optional(name, 200).meta({ description: 'Job title', examples: ['Engineer'] }),
+  salary: decimal({ max: 999_999_999_999.99 })
     .nullable()
     .meta({ examples: [52_000] }),
   date_of_birth: day.nullable(),
   date_of_joining: day.nullable(),
-  gender: optionalText(50),
-  country_code: optionalText(10).meta({ examples: ['GB'] }),
+  gender: optional(text, 50),
+  country_code: optional(text, 10).meta({ examples: ['GB'] }),
 };

@@ -1,13 +1,13 @@
 import type { Db } from '../../../db/open.ts';
 import { deliver } from '../../kernel/reaction.ts';
-import { endAccess } from '../auth/accounts.ts';
+import { endAccess } from '../memberships/membership.ts';
 import { timerOfLeaver } from '../timers/reactions.ts';
 import { EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
 import type { LockedEmployee } from './queries.ts';
 
 /*
- * Who stands where in a company. A change that could leave it without an active admin holds the company's row,
- * so that two such changes come one after the other. That lock is taken before any on an employee.
+ * Who stands where in a company. A change that could leave it without an active admin, or that takes an address, holds
+ * the company's row, so that two such changes come one after the other. That lock is taken before any on an employee.
  */
 
 export async function lockAdmins(db: Db, companyId: number): Promise<void> {
@@ -49,15 +49,12 @@ export async function endEngagement(
   await deliver(db, timerOfLeaver, { dedupeKey, payload: { ...employee, leftAt }, now });
 }
 
-/**
- * Refuses an account that is an employee of the company already. The caller holds the account's row,
- * so nobody else can take the place meanwhile.
- */
-export async function requireFreePlace(db: Db, companyId: number, accountId: number): Promise<void> {
+/** Refuses an address that an employee of the company has; needs {@link lockAdmins} before. */
+export async function requireFreeAddress(db: Db, companyId: number, email: string): Promise<void> {
   const holder = await db
     .selectFrom('employees')
     .where('company_id', '=', companyId)
-    .where('account_id', '=', accountId)
+    .where('email', '=', email)
     .select(['employee_id', 'is_deleted'])
     .executeTakeFirst();
   if (!holder) return;

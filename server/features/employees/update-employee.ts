@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { Member } from '../../kernel/context.ts';
-import { ADMIN_REQUIRED, FORBIDDEN } from '../../kernel/faults.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, SESSION_BOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { email, id } from '../../kernel/wire.ts';
-import { changeEmail } from './change-email.ts';
+import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from '../company/plan-limit.ts';
+import { endSessionsOpenedByKeysOf, inviteEmployee, unlinkAccount } from '../memberships/membership.ts';
 import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
 import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
 import { Employee, fields } from './schemas.ts';
-import { endEngagement, lockAdmins, requireAnotherAdmin } from './standing.ts';
+import { endEngagement, lockAdmins, requireAnotherAdmin, requireFreeAddress } from './standing.ts';
 
 /** What only an admin may set, on themself too. */
 const adminFields = {
@@ -42,8 +43,17 @@ export const updateEmployee = member
 - **Profile** (\`first_name\`, \`last_name\`, \`name\`, \`phone\`, \`date_of_birth\`, \`date_of_joining\`, \`gender\`, \`country_code\`): the employee themself or an admin. A \`name\` that is set by itself stays until \`null\` brings "first last" back.
 - **Standing** (\`email\`, \`designation\`, \`salary\`, \`isAdmin\`, \`isTeamLeader\`, \`is_active\`): admins only, on themselves too.
 - \`is_active: false\` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
-- \`email\`: the employee signs in with the new address from then on, and their sessions end. Where their account is used in this company only and the new address has none, the account takes the address and keeps its password; otherwise the employee moves to the account of the new address, which is made where there is none.`,
-      faults: [FORBIDDEN, ADMIN_REQUIRED, EMPLOYEE_EXISTS, EMPLOYEE_DELETED, LAST_ADMIN],
+- \`isAdmin: false\` ends the sessions that the API keys of the employee opened for others.
+- \`email\`: the new address is invited (\`invitationStatus: "pending"\`), and only its owner can accept. Sessions and API keys of the employee end. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again.`,
+      faults: [
+        FORBIDDEN,
+        ADMIN_REQUIRED,
+        SESSION_BOUND,
+        EMPLOYEE_EXISTS,
+        EMPLOYEE_DELETED,
+        LAST_ADMIN,
+        PLAN_LIMIT_REACHED,
+      ],
       example: { _id: 42, phone: '+44 20 7946 0958', designation: 'Lead engineer', isTeamLeader: true },
     }),
   )
@@ -54,28 +64,34 @@ export const updateEmployee = member
     const { companyId } = caller;
     const { _id: employeeId, ...patch } = input;
     const now = services.clock.now();
+    if (patch.email !== undefined && caller.credential.kind === 'boundSession') throw SESSION_BOUND();
     const takesAdminAway = patch.isAdmin === false || patch.is_active === false;
 
-    if (takesAdminAway && caller.isAdmin) await lockAdmins(db, companyId);
+    const isStanding = takesAdminAway || patch.is_active === true || patch.email !== undefined;
+    if (isStanding && caller.isAdmin) await lockAdmins(db, companyId);
     const row = await lockEmployee(db, companyId, employeeId);
     requireRightTo(patch, caller, employeeId);
     if (takesAdminAway) await requireAnotherAdmin(db, row);
     if (patch.is_active === true && row.is_deleted) throw EMPLOYEE_DELETED();
-
+    if (patch.is_active === true && !row.is_active) await requirePlaceInPlan(db, companyId);
     const isNewAddress = patch.email !== undefined && patch.email !== row.email;
-    const accountId = isNewAddress ? await changeEmail(db, row, patch.email!, now) : row.account_id;
-    if (patch.is_active === false) {
-      await endEngagement(db, { companyId, employeeId }, 'deactivated', now);
-      ctx.afterCommit(services.wakeDeliveries);
-    }
+    if (isNewAddress) await requireFreeAddress(db, companyId, patch.email!);
+
     if (Object.values(patch).some((value) => value !== undefined)) {
       await db
         .updateTable('employees')
-        .set({ ...changed(row, patch), account_id: accountId, updated_at: now })
+        .set({ ...changed(row, patch), updated_at: now })
         .where('company_id', '=', companyId)
         .where('employee_id', '=', employeeId)
         .execute();
     }
+    const employee = { companyId, employeeId };
+    if (isNewAddress) await unlinkAccount(db, employee, now);
+    if (isNewAddress || (patch.email !== undefined && row.account_id === null))
+      await inviteEmployee(db, { ...employee, email: patch.email!, invitedById: caller.employeeId, now });
+    if (patch.is_active === false) await endEngagement(db, employee, 'deactivated', now);
+    else if (patch.isAdmin === false) await endSessionsOpenedByKeysOf(db, employee, 'no longer an admin', now);
+    ctx.afterCommit(services.wakeDeliveries);
     return toEmployee(await getEmployee(db, companyId, employeeId), caller, services.settings);
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN, OVERLOADED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
@@ -15,8 +15,8 @@ export const updatePicture = member
       section: 'Employees',
       summary: 'Set the profile picture',
       description:
-        'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 50 megapixels; its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. `null` removes the picture. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
-      faults: [FORBIDDEN],
+        'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
+      faults: [FORBIDDEN, OVERLOADED],
       bodyBytesMax: 4 * 1024 * 1024,
       example: {
         _id: 42,
@@ -25,16 +25,17 @@ export const updatePicture = member
       },
     }),
   )
-  .input(z.object({ _id: id, profilePicture: z.string().nullable().meta({ contentEncoding: 'base64' }) }))
+  .input(z.object({ _id: id, profilePicture: z.string().nullable().optional().meta({ contentEncoding: 'base64' }) }))
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId } = caller;
     // Asked before the transaction: whoever may not set it has nothing decoded.
-    await getEmployee(services.database.db, companyId, input._id);
+    const employee = await getEmployee(services.database.forCompany(companyId).db, companyId, input._id);
     if (!caller.isAdmin && caller.employeeId !== input._id)
       throw FORBIDDEN({ detail: "Only an admin may change somebody else's picture." });
-    const picture = input.profilePicture === null ? null : await readPicture(input.profilePicture);
+    if (input.profilePicture === undefined) return toEmployee(employee, caller, services.settings);
+    const picture = input.profilePicture === null ? null : await readPicture(input.profilePicture, companyId);
     const now = services.clock.now();
 
     const { picture_id: replacedId } = await lockEmployee(db, companyId, input._id);

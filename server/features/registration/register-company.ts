@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { inCompany } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { email, text } from '../../kernel/wire.ts';
+import { email, name, text } from '../../kernel/wire.ts';
 import { getOrInsertAccount, verifyAddress } from '../auth/accounts.ts';
+import { keepAppleClaim } from '../auth/apple-claims.ts';
 import { otp, tryCode } from '../auth/codes.ts';
 import { INVALID_OTP } from '../auth/faults.ts';
 import { SignedInResult } from '../auth/schemas.ts';
@@ -17,7 +19,7 @@ export const registerCompany = open
       section: 'Company registration',
       summary: 'Register a company and its first admin',
       description:
-        'Makes the company, its admin employee, a 30-day trial subscription, a default schedule, workspace, storage and notification setup, and signs the admin in. All of it happens or nothing: a failure leaves the code unused. `appleUserId` is only a claim; the identity is linked at the first Apple login that proves it.',
+        'Makes the company, its admin employee, a 30-day trial subscription, a default schedule, workspace, storage and notification setup, and signs the admin in. All of it happens or nothing: a failure leaves the code unused. `appleUserId` is only a claim: an Apple login within 24 hours that proves it, with no e-mail address or a relay address, is linked to this account, once, where no other account has that identity.',
       faults: [INVALID_OTP],
       example: {
         company_name: 'Analytical Engines',
@@ -30,30 +32,32 @@ export const registerCompany = open
   )
   .input(
     z.object({
-      company_name: text({ max: 200 }),
+      company_name: name({ max: 200 }),
       email,
       otp,
-      first_name: text({ max: 100 }),
-      last_name: text({ max: 100 }),
+      first_name: name({ max: 100 }),
+      last_name: name({ max: 100 }),
       referral_code: text({ min: 0, max: 100 }).nullish(),
       appleUserId: text({ min: 0, max: 255 }).nullish(),
     }),
   )
   .output(SignedInResult.extend({ subscription: Subscription }).meta({ id: 'RegistrationResult' }))
   .mutation(async ({ ctx, input }) => {
-    const code = await tryCode(ctx.services, { email: input.email, purpose: 'registration', code: input.otp });
+    const code = await tryCode(ctx, { email: input.email, purpose: 'registration', code: input.otp });
     const now = ctx.services.clock.now();
     const { db } = ctx;
 
     await code.useUp(db);
     const account = await getOrInsertAccount(db, input.email, now);
     await verifyAddress(db, account, now);
+    if (input.appleUserId) await keepAppleClaim(db, { accountId: account.account_id, subject: input.appleUserId, now });
     const { companyId, subscription } = await setUpCompany(db, {
       name: input.company_name,
       referralCode: input.referral_code ?? null,
       now,
     });
-    const employeeId = await insertEmployee(db, {
+    const company = inCompany(db, companyId);
+    const employeeId = await insertEmployee(company, {
       companyId,
       accountId: account.account_id,
       email: input.email,
@@ -62,9 +66,14 @@ export const registerCompany = open
       isAdmin: true,
       now,
     });
-    await db.updateTable('companies').set({ owner_id: employeeId }).where('company_id', '=', companyId).execute();
+    await company.updateTable('companies').set({ owner_id: employeeId }).where('company_id', '=', companyId).execute();
 
     const place = { company_id: companyId, company_name: input.company_name, employee_id: employeeId };
-    const session = await startSession(ctx, { accountId: account.account_id, method: 'registration', place });
+    const session = await startSession(ctx, {
+      accountId: account.account_id,
+      addressProvedAt: now,
+      method: 'registration',
+      place,
+    });
     return { ...session, subscription };
   });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
+import { acrossCompanies, inCompany } from '../../../db/scope.ts';
 import type { Subscription } from '../company/schemas.ts';
 import { categories } from '../notifications/notify.ts';
 
@@ -8,14 +9,16 @@ const trialPlan = 'team';
 
 /** Makes a company with all that it is set up with: trial, default schedule, workspace, storage, notifications. */
 export async function setUpCompany(
-  db: Db,
+  transaction: Db,
   { name, referralCode, now }: { name: string; referralCode: string | null; now: Date },
 ): Promise<{ companyId: number; subscription: z.input<typeof Subscription> }> {
-  const { company_id: companyId } = await db
+  // Its own row is the first that it has.
+  const { company_id: companyId } = await acrossCompanies(transaction)
     .insertInto('companies')
     .values({ name, timezone: 'UTC', referral_code: referralCode, created_at: now, updated_at: now })
     .returning('company_id')
     .executeTakeFirstOrThrow();
+  const db = inCompany(transaction, companyId);
   const plan = await db
     .selectFrom('plans')
     .where('code', '=', trialPlan)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { acrossCompanies } from '../../../db/scope.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
@@ -9,7 +10,7 @@ export const endSession = signedIn
   .input(z.object({ session_id: id }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
-    const ended = await ctx.db
+    const ended = await acrossCompanies(ctx.db)
       .updateTable('sessions')
       .set({ ended_at: ctx.services.clock.now(), ended_because: 'ended by its owner' })
       .where('session_id', '=', input.session_id)

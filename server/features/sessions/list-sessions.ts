@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { acrossCompanies } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
-import { sessionOf, signedIn } from '../../kernel/procedures.ts';
+import { signedIn } from '../../kernel/procedures.ts';
 import { id, moment } from '../../kernel/wire.ts';
 
 const Session = z
@@ -21,10 +22,10 @@ export const listSessions = signedIn
   .meta(rest('GET /api/sessions/', { section: 'Additions', summary: "One's own live sessions, the latest used first" }))
   .output(z.object({ sessions: z.array(Session) }))
   .query(async ({ ctx }) => {
-    const current = sessionOf(ctx.caller);
-    const rows = await ctx.db
+    const { accountId, sessionId } = ctx.caller;
+    const rows = await acrossCompanies(ctx.db)
       .selectFrom('sessions')
-      .where('account_id', '=', ctx.caller.accountId)
+      .where('account_id', '=', accountId)
       .where('ended_at', 'is', null)
       .where('expires_at', '>', ctx.services.clock.now())
       .select([
@@ -47,7 +48,7 @@ export const listSessions = signedIn
       device: row.user_agent,
       network: row.network,
       company_id: row.company_id,
-      isCurrent: row.session_id === current,
+      isCurrent: row.session_id === sessionId,
       createdAt: row.created_at,
       lastUsedAt: row.last_used_at,
       expiresAt: row.expires_at,

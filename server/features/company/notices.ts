@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { transact } from '../../kernel/transact.ts';
+import { id } from '../../kernel/wire.ts';
+import { notify } from '../notifications/notify.ts';
+
+/** So many are told in one transaction: a large company holds up nobody's notifications for long. */
+const recipientsAtOnce = 100;
+
+const Change = z.object({ name: z.string().optional(), timezone: z.string().optional() });
+type Change = z.infer<typeof Change>;
+
+/** Tells every active employee but the one who did it that the company's name or time zone is another one. */
+const companyChanged = reaction({
+  name: 'company-changed',
+  payload: z.object({ companyId: id, actorId: id, change: z.string(), to: Change }),
+  async run(services, { companyId, actorId, change, to }) {
+    const { clock, database, settings } = services;
+    for (let after = 0; ;) {
+      const people = await database
+        .forCompany(companyId)
+        .db.selectFrom('employees')
+        .where('company_id', '=', companyId)
+        .where('employee_id', '>', after)
+        .where('is_active', '=', true)
+        .where('is_deleted', '=', false)
+        .select('employee_id')
+        .orderBy('employee_id')
+        .limit(recipientsAtOnce)
+        .execute();
+      const notifications = people
+        .filter((person) => person.employee_id !== actorId)
+        .map(({ employee_id: recipientId }) => ({
+          recipientId,
+          cause: `company changed ${change}`,
+          appType: 'hr' as const,
+          category: 'notice' as const,
+          priority: 'others' as const,
+          ...textOf(to),
+          link: settings.appUrl,
+          actorId,
+        }));
+      await transact(services, companyId, (db) => notify(db, companyId, notifications, clock.now()));
+      if (people.length < recipientsAtOnce) return;
+      after = people.at(-1)!.employee_id;
+    }
+  },
+});
+
+function textOf({ name, timezone }: Change): { title: string; message: string } {
+  const days = `Its time zone is ${timezone} now: days, weeks and working time are counted in it.`;
+  if (name === undefined) return { title: 'Your company has another time zone', message: days };
+  return {
+    title: `Your company is called ${name} now`,
+    message: timezone === undefined ? 'Only the name has changed.' : days,
+  };
+}
+
+/** Has everybody told of what has really changed. Wake the deliveries after the commit, where it answers true. */
+export async function tellCompany(
+  db: Db,
+  { companyId, actorId, to }: { companyId: number; actorId: number; to: Change },
+  now: Date,
+): Promise<boolean> {
+  if (to.name === undefined && to.timezone === undefined) return false;
+  const change = randomUUID();
+  await deliver(db, companyChanged, { dedupeKey: change, payload: { companyId, actorId, change, to }, now });
+  return true;
+}
+
+/** What this feature owes the outside because of its facts. */
+export const reactions: AnyReaction[] = [companyChanged];

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { rest } from '../../kernel/operation.ts';
+import { accountOf, admin } from '../../kernel/procedures.ts';
+import { id } from '../../kernel/wire.ts';
+import { endSessionsOf } from '../memberships/membership.ts';
+import { getEmployee } from './queries.ts';
+
+export const endSessions = admin
+  .meta(
+    rest('DELETE /api/employees/{_id}/sessions/', {
+      section: 'Additions',
+      summary: 'End the sessions of an employee',
+      description:
+        'All of them in this company, at once and on every node; `ended` says how many. Sessions of the employee’s account in other companies go on, and the employee can sign in again.',
+      faults: [SESSION_REQUIRED, SESSION_BOUND],
+    }),
+  )
+  .input(z.object({ _id: id }))
+  .output(z.object({ ended: z.int() }))
+  .mutation(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    accountOf(ctx.caller);
+    await getEmployee(ctx.db, companyId, input._id);
+    const employee = { companyId, employeeId: input._id };
+    return { ended: await endSessionsOf(ctx.db, employee, 'ended by an admin', ctx.services.clock.now()) };
+  });

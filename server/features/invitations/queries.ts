@@ -1,0 +1,16 @@
+import type { Db } from '../../../db/open.ts';
+import { NOT_FOUND } from '../../kernel/faults.ts';
+import { getAccountById } from '../auth/accounts.ts';
+import { listOpenInvitations, type OpenInvitation } from '../memberships/places.ts';
+
+/** The open invitations to the address of an account; none where nobody ever proved that address. */
+export async function listInvitationsOf(db: Db, accountId: number): Promise<OpenInvitation[]> {
+  const { email, email_verified_at: provedAt } = await getAccountById(db, accountId);
+  return provedAt === null ? [] : listOpenInvitations(db, email);
+}
+
+export async function getInvitation(db: Db, accountId: number, invitationId: number): Promise<OpenInvitation> {
+  const found = (await listInvitationsOf(db, accountId)).find(({ invitation_id: one }) => one === invitationId);
+  if (!found) throw NOT_FOUND();
+  return found;
+}

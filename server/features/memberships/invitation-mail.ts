@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { hashSecret } from '../../kernel/authentication.ts';
+import { reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { write } from '../../mail/letter.ts';
+
+/** Mails an invitation with a link that proves the address. One that was ended in the meantime is not mailed. */
+export const sendInvitation = reaction({
+  name: 'send-invitation',
+  lane: 'mail',
+  payload: z.object({ companyId: z.int(), invitationId: z.int() }),
+  async run({ database, settings, mailer }, { companyId, invitationId }, { dedupeKey }) {
+    const { db } = database.forCompany(companyId);
+    const invited = await db
+      .selectFrom('invitations as i')
+      .innerJoin('employees as e', (join) =>
+        join.onRef('e.company_id', '=', 'i.company_id').onRef('e.employee_id', '=', 'i.employee_id'),
+      )
+      .innerJoin('companies as c', 'c.company_id', 'i.company_id')
+      .leftJoin('employees as inviter', (join) =>
+        join.onRef('inviter.company_id', '=', 'i.company_id').onRef('inviter.employee_id', '=', 'i.invited_by_id'),
+      )
+      .where('i.company_id', '=', companyId)
+      .where('i.invitation_id', '=', invitationId)
+      .where('i.ended_at', 'is', null)
+      .where('e.is_active', '=', true)
+      .select(['i.email', 'e.first_name', 'c.name as company', 'inviter.name as inviter', 'inviter.email as from'])
+      .executeTakeFirst();
+    if (!invited) return;
+
+    const token = randomBytes(32).toString('base64url');
+    await db
+      .updateTable('invitations')
+      .set({ token_hash: hashSecret(token) })
+      .where('company_id', '=', companyId)
+      .where('invitation_id', '=', invitationId)
+      .where('ended_at', 'is', null)
+      .execute();
+
+    const { company, email } = invited;
+    const inviter = invited.inviter ?? company;
+    const from = invited.from === null ? '' : ` (${invited.from})`;
+    const letter = {
+      template: 'invitation',
+      subject: `${inviter} invited you to ${company}`,
+      paragraphs: [
+        `Hello ${invited.first_name},`,
+        `${inviter}${from} invited you to ${company}. Nothing happens until you accept.`,
+        `Sign in with this address, ${email}: you need no password, ask for a code by e-mail. If you are in other companies already, sign in and follow the link below to accept.`,
+      ],
+      action: { label: 'Open the invitation', url: `${settings.appUrl}/invitations/${invitationId}?token=${token}` },
+      footnote: 'If you do not know the sender, you can ignore this message, or decline the invitation.',
+    };
+    await mailer.send(write(email, letter), { idempotencyKey: dedupeKey });
+  },
+});
+
+export const reactions: AnyReaction[] = [sendInvitation];

@@ -1,0 +1,26 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+
+/*
+ * Invitations are the one mail that a company can have sent to strangers, so they are few: to one address 3 a day from
+ * one company, and 200 a day in all from a company that has not paid yet. An invitation beyond that is made and can be
+ * accepted, and is not mailed.
+ */
+const toOneAddressMax = 3;
+const fromTrialMax = 200;
+
+/** Needs a lock on the company's row, so that invitations at once do not all count the same. */
+export async function mayMailInvitation(
+  db: Db,
+  { companyId, email, now }: { companyId: number; email: string; now: Date },
+): Promise<boolean> {
+  const { rows } = await sql<{ isWithin: boolean }>`
+    select count(*) filter (where email = ${email}) < ${toOneAddressMax}
+      and (count(*) < ${fromTrialMax} or exists (
+        select from subscriptions
+        where company_id = ${companyId} and not trial and status = 'active'
+      )) as "isWithin"
+    from invitations
+    where company_id = ${companyId} and mailed_at > ${now}::timestamptz - interval '1 day'`.execute(db);
+  return rows[0]!.isWithin;
+}

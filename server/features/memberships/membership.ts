@@ -1,0 +1,182 @@
+import type { Db } from '../../../db/open.ts';
+import { tellOwner } from '../notices/account-notice.ts';
+import { sendInvitation } from './invitation-mail.ts';
+import { deliver } from '../../kernel/reaction.ts';
+import { mayMailInvitation } from './mail-limits.ts';
+
+/*
+ * The life of a membership: what joins an account to an employee, and what parts them.
+ *
+ * - A company invites. The employee has no account until the owner of the address accepts.
+ * - Accepting joins the account of exactly that address. Nothing else writes `employees.account_id`.
+ * - A change of the address parts them: the employee is invited again, the account keeps all that is its own.
+ * - Whatever ends a membership or takes rights from it ends, in the same transaction, the sessions and API keys that
+ *   rest on it, and the sessions that those keys opened. Sockets follow within two seconds (`delivery/watch.ts`).
+ */
+
+export type EmployeeRef = { companyId: number; employeeId: number };
+
+/** Invites an employee to their present address; an earlier invitation is withdrawn. */
+export async function inviteEmployee(
+  db: Db,
+  { companyId, employeeId, email, invitedById, now }: EmployeeRef & { email: string; invitedById: number; now: Date },
+): Promise<void> {
+  await endOpenInvitation(db, { companyId, employeeId }, 'withdrawn', now);
+  const isMailed = await mayMailInvitation(db, { companyId, email, now });
+  const { invitation_id: invitationId } = await db
+    .insertInto('invitations')
+    .values({
+      company_id: companyId,
+      employee_id: employeeId,
+      email,
+      invited_by_id: invitedById,
+      mailed_at: isMailed ? now : null,
+      created_at: now,
+    })
+    .returning('invitation_id')
+    .executeTakeFirstOrThrow();
+  if (!isMailed) return;
+  const payload = { companyId, invitationId };
+  await deliver(db, sendInvitation, { dedupeKey: `${companyId} ${invitationId}`, payload, now });
+}
+
+/** Joins the account to the invited employee. Answers false where the invitation was ended in the meantime. */
+export async function acceptInvitation(
+  db: Db,
+  { companyId, employeeId, accountId, now }: EmployeeRef & { accountId: number; now: Date },
+): Promise<boolean> {
+  const joined = await db
+    .updateTable('employees')
+    .set({ account_id: accountId })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('account_id', 'is', null)
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    // The address may have been changed since the invitation was read.
+    .where('email', '=', (eb) => eb.selectFrom('accounts').select('email').where('account_id', '=', accountId))
+    .returning('employee_id')
+    .executeTakeFirst();
+  return joined !== undefined && (await endOpenInvitation(db, { companyId, employeeId }, 'accepted', now));
+}
+
+/** Parts an employee from the account that had accepted; needs the employee's row locked. */
+export async function unlinkAccount(db: Db, employee: EmployeeRef, now: Date): Promise<void> {
+  const parted = await db
+    .selectFrom('employees as e')
+    .innerJoin('accounts as a', 'a.account_id', 'e.account_id')
+    .innerJoin('companies as c', 'c.company_id', 'e.company_id')
+    .where('e.company_id', '=', employee.companyId)
+    .where('e.employee_id', '=', employee.employeeId)
+    .select(['a.email', 'c.name as company'])
+    .executeTakeFirst();
+  if (parted) await tellOwner(db, { email: parted.email, notice: { kind: 'unlinked', company: parted.company }, now });
+  await db
+    .updateTable('employees')
+    .set({ account_id: null })
+    .where('company_id', '=', employee.companyId)
+    .where('employee_id', '=', employee.employeeId)
+    .execute();
+  await endAccess(db, employee, 'address changed by an admin', now);
+}
+
+/** Ends what an employee can get in with: the sessions of that place, its API keys, and what those opened. */
+export async function endAccess(db: Db, employee: EmployeeRef, because: string, now: Date): Promise<void> {
+  await endSessionsOf(db, employee, because, now);
+  await endApiKeysOf(db, employee, because, now);
+}
+
+/** Ends the sessions of an employee in their company; answers how many. */
+export async function endSessionsOf(
+  db: Db,
+  { companyId, employeeId }: EmployeeRef,
+  because: string,
+  now: Date,
+): Promise<number> {
+  const ended = await db
+    .updateTable('sessions')
+    .set({ ended_at: now, ended_because: because })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('ended_at', 'is', null)
+    .returning('session_id')
+    .execute();
+  return ended.length;
+}
+
+/** Revokes the API keys of an employee and ends the sessions that they opened; answers how many keys. */
+export async function endApiKeysOf(
+  db: Db,
+  { companyId, employeeId }: EmployeeRef,
+  because: string,
+  now: Date,
+): Promise<number> {
+  const revoked = await db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('revoked_at', 'is', null)
+    .returning('api_key_id')
+    .execute();
+  await endSessionsOpenedBy(
+    db,
+    { companyId, apiKeyIds: revoked.map(({ api_key_id: apiKeyId }) => apiKeyId) },
+    because,
+    now,
+  );
+  return revoked.length;
+}
+
+/** Ends the sessions that keys opened for whichever employees. */
+export async function endSessionsOpenedBy(
+  db: Db,
+  { companyId, apiKeyIds }: { companyId: number; apiKeyIds: number[] },
+  because: string,
+  now: Date,
+): Promise<void> {
+  if (apiKeyIds.length === 0) return;
+  await db
+    .updateTable('sessions')
+    .set({ ended_at: now, ended_because: because })
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('opened_by_key_id', '=', eb.fn.any(eb.val(apiKeyIds))))
+    .where('ended_at', 'is', null)
+    .execute();
+}
+
+/** A key signs others in while its maker is an admin: with the admin right go the sessions that it opened. */
+export async function endSessionsOpenedByKeysOf(
+  db: Db,
+  { companyId, employeeId }: EmployeeRef,
+  because: string,
+  now: Date,
+): Promise<void> {
+  const keys = await db
+    .selectFrom('api_keys')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('revoked_at', 'is', null)
+    .select('api_key_id')
+    .execute();
+  const apiKeyIds = keys.map(({ api_key_id: apiKeyId }) => apiKeyId);
+  await endSessionsOpenedBy(db, { companyId, apiKeyIds }, because, now);
+}
+
+/** Ends the open invitation of an employee; answers whether there was one. */
+export async function endOpenInvitation(
+  db: Db,
+  { companyId, employeeId }: EmployeeRef,
+  outcome: 'accepted' | 'declined' | 'withdrawn',
+  now: Date,
+): Promise<boolean> {
+  const ended = await db
+    .updateTable('invitations')
+    .set({ ended_at: now, outcome, token_hash: null })
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('ended_at', 'is', null)
+    .returning('invitation_id')
+    .executeTakeFirst();
+  return ended !== undefined;
+}
