@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusal } from '../support/actor.ts';
-import { password, startService } from '../support/service.ts';
+import { password, squat, startService } from '../support/service.ts';
 
 const service = await startService();
 const { stranger, mailbox, clock } = service;
@@ -27,13 +27,19 @@ describe('a code login', () => {
 
   test('proves the address of an invited employee, and drops what somebody else had set up', async () => {
     const admin = await service.registerCompany();
-    const invited = await service.addEmployee(admin, { email: 'invited@example.com' });
+    const squatter = await squat(service, 'invited@example.com');
+    const added = await admin.post('/employee/add/', {
+      first_name: 'Grace',
+      last_name: 'Hopper',
+      email: 'invited@example.com',
+      companyId: admin.companyId,
+    });
     const { body } = await stranger.post('/otp-login/', {
       email: 'invited@example.com',
       otp: await requestCode('invited@example.com'),
     });
-    expect(body.employee._id).toBe(invited.employeeId);
-    expect(refusal(await invited.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(body.employee).toMatchObject({ _id: added.body._id, invitationStatus: 'accepted' });
+    expect(refusal(await squatter.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
     expect(refusal(await stranger.post('/login/', { email: 'invited@example.com', password }))).toMatchObject({
       status: 401,
     });
@@ -125,11 +131,9 @@ describe('a code login', () => {
       for (let attempt = 0; attempt < 5; attempt += 1)
         await stranger.post('/otp-login/', { email: admin.email, otp: other(otp) });
     }
+    // The fifth code of the hour was asked for here: it is for this network, once.
     const otp = await requestCode(admin.email);
-    expect(refusal(await stranger.post('/otp-login/', { email: admin.email, otp }))).toEqual({
-      status: 429,
-      code: 'RATE_LIMITED',
-    });
+    expect((await stranger.post('/otp-login/', { email: admin.email, otp })).status).toBe(200);
   });
 });
 
@@ -157,8 +161,6 @@ describe('a token login', () => {
     const first = await service.registerCompany({ email: 'changer@example.com' });
     const second = await service.registerCompany({ email: 'changer@example.com' });
     const victim = await service.registerCompany({ email: 'victim@example.com' });
-    const moved = await first.post('/token-login/', { email: first.email, company_id: second.companyId });
-    expect(moved.body.employee._id).toBe(second.employeeId);
     expect(refusal(await first.post('/token-login/', { email: victim.email, company_id: victim.companyId }))).toEqual({
       status: 401,
       code: 'PROOF_REQUIRED',
@@ -166,6 +168,17 @@ describe('a token login', () => {
     expect(
       refusal(await first.post('/token-login/', { email: first.email, company_id: victim.companyId })),
     ).toMatchObject({ status: 400, issues: ['company_id'] });
+    const moved = await first.post('/token-login/', { email: first.email, company_id: second.companyId });
+    expect(moved.body.employee._id).toBe(second.employeeId);
+    expect(refusal(await first.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+  });
+
+  test('with a session of twenty requests at once opens one', async () => {
+    const first = await service.registerCompany({ email: 'twenty@example.com' });
+    const second = await service.registerCompany({ email: 'twenty@example.com' });
+    const claim = { email: first.email, company_id: second.companyId };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => first.post('/token-login/', claim)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   test('checks the name of the company and the admin role', async () => {

@@ -76,7 +76,7 @@ describe('a reset', () => {
     expect(mail.text + mail.html).not.toContain('evil');
   });
 
-  test('lets an invited employee set the first password', async () => {
+  test('lets an invited address set its first password, which accepts no invitation', async () => {
     const admin = await service.registerCompany();
     const added = await admin.post('/employee/add/', {
       first_name: 'Grace',
@@ -88,7 +88,8 @@ describe('a reset', () => {
     const token = await resetToken('grace@example.com');
     expect((await reset(token)).status).toBe(200);
     const login = await stranger.post('/login/', { email: 'grace@example.com', password: next });
-    expect(login.body.employee._id).toBe(added.body._id);
+    expect(login.body).toMatchObject({ employee: null, company: null });
+    expect((await admin.get(`/employee/me/${added.body._id}/`)).body.invitationStatus).toBe('pending');
   });
 
   test('keeps token and password out of the log', async () => {

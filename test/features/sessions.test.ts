@@ -9,6 +9,8 @@ const ada = await service.registerCompany({ email: 'ada@example.com' });
 const sessionsWith = (headers: Record<string, string>) => stranger.get('/api/sessions/', { headers });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const refresh = (pair: TokenPair) => stranger.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
+const expiryOf = (token: string): number =>
+  (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { exp: number }).exp;
 const newSession = async (): Promise<TokenPair> => (await service.signIn(ada.email)).pair;
 
 describe('the token pair', () => {
@@ -82,6 +84,27 @@ describe('a refresh', () => {
     expect(refusal(await refresh(third))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   });
 
+  test('keeps a session for 90 days from its sign-in at most, and its tokens say so', async () => {
+    const signedInAt = clock.now().getTime();
+    let pair = await newSession();
+    for (let renewed = 0; renewed < 4; renewed += 1) {
+      clock.advance({ days: 20 });
+      const { status, body } = await refresh(pair);
+      expect(status).toBe(200);
+      pair = body;
+    }
+    const [session] = (await service.as(pair).get('/api/sessions/')).body.sessions;
+    const endsAt = signedInAt + 90 * 86_400_000;
+    expect(Math.abs(Date.parse(session.expiresAt) - endsAt)).toBeLessThan(60_000);
+    expect(expiryOf(pair.refresh_token)).toBe(Math.floor(Date.parse(session.expiresAt) / 1000));
+    clock.advance({ days: 9 });
+    pair = (await refresh(pair)).body;
+    expect((await service.as(pair).get('/api/sessions/')).status).toBe(200);
+    clock.advance({ days: 1, minutes: 1 });
+    expect(refusal(await service.as(pair).get('/api/sessions/')).status).toBe(401);
+    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+  });
+
   test('refuses an access token and what is no token', async () => {
     const pair = await newSession();
     for (const token of [pair.access_token, 'x', `${pair.refresh_token}x`]) {
@@ -91,6 +114,77 @@ describe('a refresh', () => {
       });
     }
     expect((await refresh(pair)).status).toBe(200);
+  });
+});
+
+describe('a refresh token that is not the current one', () => {
+  const changeCompany = (pair: TokenPair) =>
+    service.as(pair).post('/token-login/', { email: ada.email, company_id: ada.companyId });
+  const useExpired = (pair: TokenPair) => service.as(pair).get('/api/sessions/');
+
+  async function expectEnded(...pairs: TokenPair[]): Promise<void> {
+    for (const pair of pairs) expect(refusal(await useExpired(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+  }
+
+  test('brings no access token in place of an expired one: that ends the session, for both of its holders', async () => {
+    const stolen = await newSession();
+    const current = (await refresh(stolen)).body as TokenPair;
+    clock.advance({ minutes: 15, seconds: 1 });
+    const answer = await useExpired(stolen);
+    expect(refusal(answer)).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(answer.headers.get('x-access-token')).toBeNull();
+    await expectEnded(stolen, current);
+    expect(refusal(await refresh(current))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+  });
+
+  test('brings one within ten seconds of its rotation, when two tabs race', async () => {
+    const pair = await newSession();
+    clock.advance({ minutes: 15, seconds: 1 });
+    await refresh(pair);
+    clock.advance({ seconds: 9 });
+    const served = await useExpired(pair);
+    expect([served.status, served.headers.get('x-access-token')]).toEqual([200, expect.any(String)]);
+  });
+
+  test('opens no session in another company: that ends the session as well', async () => {
+    const stolen = await newSession();
+    const current = (await refresh(stolen)).body as TokenPair;
+    clock.advance({ seconds: 11 });
+    expect(refusal(await changeCompany(stolen))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    await expectEnded(stolen, current);
+  });
+
+  test('hands its 90 days on to the session in another company', async () => {
+    let pair = await newSession();
+    const endsAt = clock.now().getTime() + 90 * 86_400_000;
+    for (let renewed = 0; renewed < 3; renewed += 1) {
+      clock.advance({ days: 25 });
+      pair = (await refresh(pair)).body;
+    }
+    const { body } = await changeCompany(pair);
+    const [session] = (await service.as(body).get('/api/sessions/')).body.sessions;
+    expect(Math.abs(Date.parse(session.expiresAt) - endsAt)).toBeLessThan(60_000);
+    expect(expiryOf(body.refresh_token)).toBe(Math.floor(Date.parse(session.expiresAt) / 1000));
+  });
+
+  test('opens one within ten seconds of its rotation', async () => {
+    const pair = await newSession();
+    await refresh(pair);
+    clock.advance({ seconds: 9 });
+    expect((await changeCompany(pair)).status).toBe(200);
+  });
+
+  test('ends the session once, however many use it at once', async () => {
+    const stolen = await newSession();
+    const current = (await refresh(stolen)).body as TokenPair;
+    clock.advance({ minutes: 16 });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        [useExpired, refresh, changeCompany][index % 3]!(index % 2 === 0 ? stolen : current),
+      ),
+    );
+    for (const { status } of answers) expect([200, 401]).toContain(status);
+    await expectEnded(stolen, current);
   });
 });
 

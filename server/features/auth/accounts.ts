@@ -1,4 +1,7 @@
 import type { Db } from '../../../db/open.ts';
+import { acrossCompanies, inCompany } from '../../../db/scope.ts';
+import { endApiKeysOf } from '../memberships/membership.ts';
+import { listMemberships } from '../memberships/places.ts';
 
 export type Account = {
   account_id: number;
@@ -37,8 +40,8 @@ export async function getOrInsertAccount(db: Db, email: string, now: Date): Prom
 }
 
 /**
- * Records that the caller has proved the address. Whoever set up the account before never did,
- * so their password, identities and sessions go.
+ * Records that the caller has proved the address. Whoever set the account up before never did, so all that they left
+ * goes: password, identities, sessions, API keys, open links.
  */
 export async function verifyAddress(db: Db, account: Account, now: Date): Promise<void> {
   if (account.email_verified_at !== null) return;
@@ -49,7 +52,10 @@ export async function verifyAddress(db: Db, account: Account, now: Date): Promis
     .where('account_id', '=', accountId)
     .execute();
   await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
-  await endSessions(db, { accountId }, 'address taken over by its owner', now);
+  await db.deleteFrom('one_time_tokens').where('account_id', '=', accountId).execute();
+  const because = 'address taken over by its owner';
+  await endSessions(db, { accountId }, because, now);
+  await endApiKeys(db, accountId, because, now);
 }
 
 /** Ends the live sessions of an account, but for the one that is named. */
@@ -59,7 +65,8 @@ export async function endSessions(
   because: string,
   now: Date,
 ): Promise<void> {
-  await db
+  // They are in any company, or in none.
+  await acrossCompanies(db)
     .updateTable('sessions')
     .set({ ended_at: now, ended_because: because })
     .where('account_id', '=', accountId)
@@ -68,25 +75,8 @@ export async function endSessions(
     .execute();
 }
 
-/** Ends what an employee can get in with: the sessions of that place and its API keys. */
-export async function endAccess(
-  db: Db,
-  { companyId, employeeId }: { companyId: number; employeeId: number },
-  because: string,
-  now: Date,
-): Promise<void> {
-  await db
-    .updateTable('sessions')
-    .set({ ended_at: now, ended_because: because })
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', employeeId)
-    .where('ended_at', 'is', null)
-    .execute();
-  await db
-    .updateTable('api_keys')
-    .set({ revoked_at: now })
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', employeeId)
-    .where('revoked_at', 'is', null)
-    .execute();
+/** Revokes the API keys that an account made in any company, and ends the sessions that they opened. */
+export async function endApiKeys(db: Db, accountId: number, because: string, now: Date): Promise<void> {
+  const places = await listMemberships(db, accountId);
+  for (const place of places) await endApiKeysOf(inCompany(db, place.companyId), place, because, now);
 }

@@ -3,7 +3,7 @@ import { INVALID_IDENTITY_TOKEN } from '../../kernel/identity-provider.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { email } from '../../kernel/wire.ts';
-import { loginWithIdentity } from './identity-login.ts';
+import { loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 
 export const appleLogin = open
@@ -12,7 +12,7 @@ export const appleLogin = open
       section: 'Login',
       summary: 'Sign in with an Apple identity token (iOS and web)',
       description:
-        'Checked as the Google login is. Apple leaves the address out after the first login: then the identity that is stored decides.',
+        'Checked as the Google login is. Apple leaves the address out after the first login: then the identity that is stored decides. Where none is stored, the account is joined whose registration named this `appleUserId` within the last 24 hours, if the token carries no address or a relay address.',
       faults: [INVALID_IDENTITY_TOKEN],
       example: { token: 'eyJhbGciOiJFUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
     }),
@@ -26,6 +26,7 @@ export const appleLogin = open
         .max(300)
         .nullish()
         .meta({ description: 'Accepted and not used: an account has no name before its first company' }),
+      ...nonceField,
       ...companyChoiceField,
     }),
   )

@@ -2,15 +2,23 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Context, MutationScope, Services } from '../../kernel/context.ts';
+import { FaultError } from '../../kernel/fault.ts';
 import { deliver, reaction } from '../../kernel/reaction.ts';
 import type { done } from '../../kernel/wire.ts';
 import { write, type Letter } from '../../mail/letter.ts';
+import { isInvited } from '../memberships/places.ts';
 import { findAccount } from './accounts.ts';
 import { INVALID_OTP } from './faults.ts';
 
 /**
  * One-time codes: six digits, sent to an address for one purpose. They are made when the mail is sent and kept only
  * as a keyed hash. A new one replaces the old one; wrong tries are counted whatever becomes of the request.
+ *
+ * - Five wrong tries kill a code. Twenty a day at one address close it to guessing, whatever the networks.
+ * - From then on a code is tried once, and only by the network that asked for it: the owner's next code works, and what
+ *   others guess neither is looked at nor kills it. A network that guesses so in vain may do it five times a day.
+ * - So one network has at most 25 guesses a day in a million, and any number of networks 140: twenty, and one for each
+ *   of the 120 codes that can be sent in a day, each with a mail to the owner.
  */
 export type CodePurpose = 'login' | 'registration';
 
@@ -30,8 +38,12 @@ const letters: Record<CodePurpose, Omit<Letter, 'code' | 'footnote'>> = {
 export const sendCode = reaction({
   name: 'send-code',
   lane: 'mail',
-  payload: z.object({ email: z.string(), purpose: z.enum(['login', 'registration']) }),
-  async run({ database, clock, tokens, mailer, log }, { email, purpose }, { dedupeKey, createdAt }) {
+  payload: z.object({
+    email: z.string(),
+    purpose: z.enum(['login', 'registration']),
+    network: z.string().optional(),
+  }),
+  async run({ database, clock, tokens, mailer, log }, { email, purpose, network }, { dedupeKey, createdAt }) {
     const now = clock.now();
     if (now.getTime() - createdAt.getTime() > lifetimeMs) {
       log.warn({ purpose }, 'a code was not sent: it would have expired by now');
@@ -44,6 +56,7 @@ export const sendCode = reaction({
       created_at: now,
       expires_at: new Date(now.getTime() + lifetimeMs),
       used_at: null,
+      asked_by_network: network ?? null,
     };
     await database.db
       .insertInto('one_time_codes')
@@ -51,7 +64,8 @@ export const sendCode = reaction({
       .onConflict((conflict) => conflict.columns(['email', 'purpose']).doUpdateSet(row))
       .execute();
     // A stranger's address gets no mail that it could not use, and costs the same up to here.
-    if (purpose === 'login' && !(await findAccount(database.db, email))) return;
+    const isKnown = (await findAccount(database.db, email)) !== undefined || (await isInvited(database.db, email));
+    if (purpose === 'login' && !isKnown) return;
     const footnote = 'It works once and for 10 minutes. If you did not ask for it, you can ignore this message.';
     await mailer.send(write(email, { ...letters[purpose], code, footnote }), { idempotencyKey: dedupeKey });
   },
@@ -59,10 +73,11 @@ export const sendCode = reaction({
 
 /** Has a code sent, unless the address got its fill already. Whether anybody has that address is looked up when it is sent. */
 export async function orderCode(
-  { services, db, afterCommit }: Context & MutationScope,
-  payload: { email: string; purpose: CodePurpose },
+  { services, request, db, afterCommit }: Context & MutationScope,
+  wanted: { email: string; purpose: CodePurpose },
 ): Promise<z.output<typeof done>> {
-  await services.limits.codeSends.take(payload.email);
+  await services.limits.codeSends.take(wanted.email);
+  const payload = { ...wanted, network: request.network };
   await deliver(db, sendCode, { dedupeKey: randomUUID(), payload, now: services.clock.now() });
   afterCommit(services.wakeDeliveries);
   return { success: true };
@@ -75,23 +90,30 @@ const digestPurpose = (purpose: CodePurpose, email: string): string => `code ${p
  * The try is counted first, so that attempts at once cannot outnumber the limit.
  */
 export async function tryCode(
-  { database, limits, tokens, clock }: Services,
+  { services, request }: Context,
   { email, purpose, code }: { email: string; purpose: CodePurpose; code: string },
 ): Promise<{ useUp(db: Db): Promise<void> }> {
-  await limits.codeTries.take(email);
+  const { database, tokens, clock } = services;
+  const { giveBack, refusal } = await takeTry(services, email, request.network);
   const now = clock.now();
   const stored = await database.db
     .updateTable('one_time_codes')
-    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', refusal ? triesMax : 1) }))
     .where('email', '=', email)
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .where('wrong_tries', '<', triesMax)
+    .where('wrong_tries', '<', refusal ? 1 : triesMax)
+    .$if(refusal !== undefined, (query) => query.where('asked_by_network', '=', request.network))
     .returning('code_hash')
     .executeTakeFirst();
+  if (!stored && refusal) {
+    // Nothing was guessed at.
+    await giveBack();
+    throw refusal;
+  }
   if (!stored || !tokens.isDigest(stored.code_hash, digestPurpose(purpose, email), code)) throw INVALID_OTP();
-  await limits.codeTries.giveBack(email);
+  await giveBack();
   return {
     async useUp(db) {
       const used = await db
@@ -106,6 +128,19 @@ export async function tryCode(
       if (!used) throw INVALID_OTP();
     },
   };
+}
+
+/** Counts a try; `refusal` is what an address that is closed to guessing answers, and its tries are counted by network. */
+async function takeTry({ limits }: Services, email: string, network: string) {
+  try {
+    await limits.codeTries.take(email);
+    return { refusal: undefined, giveBack: async () => limits.codeTries.giveBack(email) };
+  } catch (error) {
+    if (!(error instanceof FaultError)) throw error;
+    const key = `${email} ${network}`;
+    await limits.lateCodeTries.take(key);
+    return { refusal: error, giveBack: async () => limits.lateCodeTries.giveBack(key) };
+  }
 }
 
 /** Six digits as text: leading zeros count. */

@@ -3,7 +3,7 @@ import { INVALID_IDENTITY_TOKEN } from '../../kernel/identity-provider.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { email } from '../../kernel/wire.ts';
-import { loginWithIdentity } from './identity-login.ts';
+import { loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 
 export const googleLogin = open
@@ -12,7 +12,7 @@ export const googleLogin = open
       section: 'Login',
       summary: 'Sign in with a Google identity token',
       description:
-        'Signature, issuer, audience, expiry and `email_verified` are checked; the address is taken from the token, and `email` must equal it when sent. Makes the account where there is none; such a session can register a company.',
+        'Signature, issuer, audience (and `azp`, where the token has one), expiry and `email_verified` are checked, and `nonce` where it is sent; a token signs in once, but for one whose answer was a choice of companies: that may be sent again with `company_id`, instead of the ticket; the address is taken from the token, and `email` must equal it when sent. Makes the account where there is none; such a session can register a company.',
       faults: [INVALID_IDENTITY_TOKEN],
       example: { token: 'eyJhbGciOiJSUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
     }),
@@ -27,6 +27,7 @@ export const googleLogin = open
         .nullish()
         .meta({ description: 'Accepted and not used: an account has no name before its first company' }),
       picture: z.string().max(2048).nullish().meta({ description: 'Accepted and not used' }),
+      ...nonceField,
       ...companyChoiceField,
     }),
   )

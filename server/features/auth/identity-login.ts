@@ -1,29 +1,52 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import type { Context } from '../../kernel/context.ts';
+import type { Context, MutationScope } from '../../kernel/context.ts';
 import { INVALID_IDENTITY_TOKEN, type Identity, type IdentityProvider } from '../../kernel/identity-provider.ts';
-import { getOrInsertAccount, verifyAddress } from './accounts.ts';
+import { getAccountById, getOrInsertAccount, verifyAddress } from './accounts.ts';
+import { linkClaimedAccount } from './apple-claims.ts';
+import { keepTicketOf, useIdentityToken } from './identity-tokens.ts';
 import type { LoginResult } from './schemas.ts';
 import { signIn } from './sign-in.ts';
 
-type IdentityLogin = { token: string; email?: string | null | undefined; company_id?: number | undefined };
+type IdentityLogin = {
+  token: string;
+  nonce?: string | null | undefined;
+  email?: string | null | undefined;
+  company_id?: number | undefined;
+};
+
+/** Accepted by both logins: ties a token to the sign-in that asked for it. */
+export const nonceField = {
+  nonce: z.string().max(512).nullish().meta({
+    description: 'The nonce that the token was asked for with: the token must carry it, or its SHA-256 as hex',
+  }),
+};
 
 /**
  * Signs in whoever the provider vouches for. The identity (issuer, subject) decides; an account is found by its
  * address only the first time, and what an unproved owner had set up there goes first.
  */
 export async function loginWithIdentity(
-  ctx: Context & { db: Db },
+  ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
   { provider, method }: { provider: IdentityProvider; method: 'google' | 'apple' },
   input: IdentityLogin,
 ): Promise<z.input<typeof LoginResult>> {
-  const identity = await provider.verify(input.token);
+  const identity = await provider.verify(input.token, input.nonce);
   if (input.email && identity.email !== null && identity.email !== input.email) {
     throw INVALID_IDENTITY_TOKEN({ detail: 'The e-mail address is not the one that the identity token proves.' });
   }
   const now = ctx.services.clock.now();
-  const accountId = (await findLinkedAccount(ctx.db, identity)) ?? (await linkAccount(ctx.db, identity, now));
-  return signIn(ctx, { accountId, method, companyId: input.company_id });
+  await useIdentityToken(ctx.db, identity, { companyId: input.company_id, now });
+  const accountId =
+    (await findLinkedAccount(ctx.db, identity)) ??
+    (method === 'apple' ? await linkClaimedAccount(ctx.db, identity, now) : undefined) ??
+    (await linkAccount(ctx.db, identity, now));
+  const account = await getAccountById(ctx.db, accountId);
+  // An identity may be joined to an account of another address than the one that its provider vouches for now.
+  const provedAddress = identity.email === account.email ? identity.email : null;
+  const answer = await signIn(ctx, { accountId, provedAddress }, { method, companyId: input.company_id });
+  if ('login_ticket' in answer) await keepTicketOf(ctx.db, identity, answer.login_ticket);
+  return answer;
 }
 
 async function findLinkedAccount(db: Db, { issuer, subject }: Identity): Promise<number | undefined> {
@@ -38,10 +61,14 @@ async function findLinkedAccount(db: Db, { issuer, subject }: Identity): Promise
 
 async function linkAccount(db: Db, identity: Identity, now: Date): Promise<number> {
   const { issuer, subject, email } = identity;
-  if (email === null)
+  if (email === null) {
+    // Another login at the same time may have linked it.
+    const linked = await findLinkedAccount(db, identity);
+    if (linked !== undefined) return linked;
     throw INVALID_IDENTITY_TOKEN({
       detail: 'The token carries no e-mail address and this identity has not signed in here before.',
     });
+  }
   const account = await getOrInsertAccount(db, email, now);
   await verifyAddress(db, account, now);
   await db

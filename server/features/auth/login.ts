@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { OVERLOADED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
+import { Concerning } from '../../kernel/security-log.ts';
 import { email } from '../../kernel/wire.ts';
 import { findAccount } from './accounts.ts';
 import { INVALID_CREDENTIALS } from './faults.ts';
@@ -23,17 +24,18 @@ export const login = open
   .output(LoginResult)
   .mutation(async ({ ctx, input }) => {
     const { database, passwords, limits, clock } = ctx.services;
+    const turn = { network: ctx.request.network, who: input.email };
     const attempt = `${input.email} ${ctx.request.network}`;
     const account = await findAccount(database.db, input.email);
     // Counted when its turn has come: of many honest sign-ins at once only a few are ever open failures.
-    const isMatch = await passwords.matches(account?.password_hash ?? null, input.password, () =>
+    const isMatch = await passwords.matches(account?.password_hash ?? null, input.password, turn, () =>
       limits.signIns.take(attempt),
     );
-    if (!account || !isMatch) throw INVALID_CREDENTIALS();
+    if (!account || !isMatch) throw INVALID_CREDENTIALS({ cause: new Concerning({ accountId: account?.account_id }) });
     await limits.signIns.giveBack(attempt);
 
     if (passwords.isOutdated(account.password_hash!)) {
-      const rehashed = await passwords.hash(input.password);
+      const rehashed = await passwords.hash(input.password, turn);
       await ctx.db
         .updateTable('accounts')
         .set({ password_hash: rehashed, updated_at: clock.now() })
@@ -41,5 +43,6 @@ export const login = open
         .where('password_hash', '=', account.password_hash)
         .execute();
     }
-    return signIn(ctx, { accountId: account.account_id, method: 'password', companyId: input.company_id });
+    const proven = { accountId: account.account_id, provedAddress: null };
+    return signIn(ctx, proven, { method: 'password', companyId: input.company_id });
   });

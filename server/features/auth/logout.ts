@@ -1,8 +1,9 @@
+import { acrossCompanies } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
-import { sessionOf, signedIn } from '../../kernel/procedures.ts';
+import { anySession } from '../../kernel/procedures.ts';
 import { done } from '../../kernel/wire.ts';
 
-export const logout = signedIn
+export const logout = anySession
   .meta(
     rest('POST /logout/', {
       section: 'Login',
@@ -12,10 +13,10 @@ export const logout = signedIn
   )
   .output(done)
   .mutation(async ({ ctx }) => {
-    await ctx.db
+    await acrossCompanies(ctx.db)
       .updateTable('sessions')
       .set({ ended_at: ctx.services.clock.now(), ended_because: 'logout' })
-      .where('session_id', '=', sessionOf(ctx.caller))
+      .where('session_id', '=', ctx.caller.sessionId)
       .where('ended_at', 'is', null)
       .execute();
     return { success: true } as const;

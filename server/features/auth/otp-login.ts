@@ -14,7 +14,7 @@ export const otpLogin = open
       section: 'Login',
       summary: 'Sign in with an e-mailed code',
       description:
-        'Where the account is an employee of several companies and `company_id` is not sent, the answer lists them with a `login_ticket` for POST /token-login/. The code is used up either way. After 20 wrong tries in a day an address takes no more codes until the day has passed.',
+        'Where the account is an employee of several companies and `company_id` is not sent, the answer lists them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong tries kill a code. After 20 at one address in a day a code is tried once only, and only from the network that asked for it; whoever else tries gets 429.',
       faults: [INVALID_OTP],
       example: { email: 'ada@example.com', otp: '042917' },
     }),
@@ -22,10 +22,11 @@ export const otpLogin = open
   .input(z.object({ email, otp, ...companyChoiceField }))
   .output(LoginResult)
   .mutation(async ({ ctx, input }) => {
-    const code = await tryCode(ctx.services, { email: input.email, purpose: 'login', code: input.otp });
+    const code = await tryCode(ctx, { email: input.email, purpose: 'login', code: input.otp });
     const now = ctx.services.clock.now();
     await code.useUp(ctx.db);
     const account = await getOrInsertAccount(ctx.db, input.email, now);
     await verifyAddress(ctx.db, account, now);
-    return signIn(ctx, { accountId: account.account_id, method: 'code', companyId: input.company_id });
+    const proven = { accountId: account.account_id, provedAddress: account.email };
+    return signIn(ctx, proven, { method: 'code', companyId: input.company_id });
   });

@@ -1,23 +1,33 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { apiKeyPrefix, authenticate, hashSecret } from '../../kernel/authentication.ts';
-import type { Context } from '../../kernel/context.ts';
+import { inCompany } from '../../../db/scope.ts';
+import { authenticate, hashSecret } from '../../kernel/authentication.ts';
+import type { Caller, Context } from '../../kernel/context.ts';
 import {
   ADMIN_REQUIRED,
   INVALID_TOKEN,
   invalid,
   notFoundIn,
   SCOPE_REQUIRED,
+  SESSION_BOUND,
   SESSION_ENDED,
   TOKEN_PAIR_REQUIRED,
 } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
-import { open } from '../../kernel/procedures.ts';
+import { accountOf, open } from '../../kernel/procedures.ts';
 import { email, id } from '../../kernel/wire.ts';
+import { listPlaces, type Place } from '../memberships/places.ts';
 import { getAccountById } from './accounts.ts';
 import { PROOF_REQUIRED } from './faults.ts';
 import { SignedInResult } from './schemas.ts';
-import { listPlaces, loginTicketPrefix, startSession } from './sign-in.ts';
+import {
+  endSession,
+  getSignIn,
+  loginTicketPrefix,
+  startSession,
+  type SessionOwner,
+  type SignInMethod,
+} from './sign-in.ts';
 
 export const tokenLogin = open
   .meta(
@@ -25,8 +35,17 @@ export const tokenLogin = open
       section: 'Login',
       summary: 'Sign in to a company without a password, with a proof',
       description:
-        'For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh token) whose account has that e-mail, to change company; or an API key of that company with the scope `login`. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an admin.',
-      faults: [PROOF_REQUIRED, INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, SCOPE_REQUIRED, ADMIN_REQUIRED],
+        'For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh token) whose account has that e-mail, to change company (the session that it came from ends); or an API key of that company with the scope `login`, whose maker is an admin. A session that a key opens is bound: it acts as that employee in that company and reaches no account, so it cannot change company, see other sessions, make keys, change a password or address, or accept an invitation (`SESSION_BOUND`); the employee is told by mail the first time each key signs them in. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an admin.',
+      faults: [
+        PROOF_REQUIRED,
+        INVALID_TOKEN,
+        SESSION_ENDED,
+        TOKEN_PAIR_REQUIRED,
+        SESSION_BOUND,
+        SCOPE_REQUIRED,
+        ADMIN_REQUIRED,
+      ],
+      proofs: ['loginTicket', 'pair', 'apiKey'],
       example: { email: 'ada@example.com', company_id: 7, isAdmin: false },
     }),
   )
@@ -35,50 +54,69 @@ export const tokenLogin = open
   )
   .output(SignedInResult)
   .mutation(async ({ ctx, input }) => {
-    const accountId = await proveAccount(ctx, input);
-    const place = (await listPlaces(ctx.db, accountId)).find((one) => one.company_id === input.company_id);
-    if (!place) throw notFoundIn('company_id');
+    const owner = await prove(ctx, input);
+    const { place } = owner;
     if (input.company_name && input.company_name.trim() !== place.company_name) {
-      throw invalid(['company_name'], 'is not the name of that company');
+      throw invalid(['company_name'], 'is not the name of that company', 'mismatch');
     }
     if (input.isAdmin === true && !place.isAdmin) throw ADMIN_REQUIRED();
-    return startSession(ctx, { accountId, method: 'token', place });
+    return startSession(ctx, owner);
   });
 
 type Claim = { email: string; company_id: number };
+type Opened = SessionOwner & { method: SignInMethod; place: Place };
 
-/** The account that the caller's proof stands for: that of the address claimed, and no other. */
-async function proveAccount(ctx: Context & { db: Db }, claim: Claim): Promise<number> {
+/** Whose session the caller's proof opens, and where: the claimed address in the claimed company, and no other. */
+async function prove(ctx: Context & { db: Db }, claim: Claim): Promise<Opened> {
   const { bearer } = ctx.request;
   if (bearer === undefined) throw PROOF_REQUIRED();
-  if (bearer.startsWith(loginTicketPrefix)) return redeemTicket(ctx, bearer, claim);
-
-  const caller = await authenticate(ctx);
-  if (caller.credential.kind === 'session') {
-    const account = await getAccountById(ctx.db, caller.accountId);
-    if (account.email !== claim.email) throw PROOF_REQUIRED();
-    return account.account_id;
+  if (bearer.startsWith(loginTicketPrefix)) {
+    const ticket = await redeemTicket(ctx, bearer);
+    return openOwn(ctx.db, ticket, claim);
   }
-  if (!bearer.startsWith(apiKeyPrefix) || caller.membership?.companyId !== claim.company_id)
-    throw notFoundIn('company_id');
-  if (!caller.credential.scopes.includes('login')) throw SCOPE_REQUIRED();
-  const employee = await ctx.db
-    .selectFrom('employees')
-    .where('company_id', '=', claim.company_id)
-    .where('email', '=', claim.email)
-    .where('is_active', '=', true)
-    .select('account_id')
+  const caller = await authenticate(ctx, { isForSession: true });
+  if (caller.credential.kind === 'apiKey') return openBound(inCompany(ctx.db, claim.company_id), caller, claim);
+  const { accountId, sessionId } = accountOf(caller);
+  const opened = await openOwn(ctx.db, { accountId, ...(await getSignIn(ctx.db, sessionId)) }, claim);
+  await endSession(ctx.db, sessionId, 'changed company', ctx.services.clock.now());
+  return opened;
+}
+
+/** A session of the account's own. */
+async function openOwn(
+  db: Db,
+  { accountId, ...signIn }: { accountId: number; addressProvedAt: Date | null; signedInAt?: Date },
+  claim: Claim,
+): Promise<Opened> {
+  const account = await getAccountById(db, accountId);
+  if (account.email !== claim.email) throw PROOF_REQUIRED();
+  const place = (await listPlaces(db, accountId)).find((one) => one.company_id === claim.company_id);
+  if (!place) throw notFoundIn('company_id');
+  return { accountId, ...signIn, place, method: 'token' };
+}
+
+/** A session that is bound to an employee of the key's company: it reaches no account. */
+async function openBound(db: Db, { credential, membership }: Caller, claim: Claim): Promise<Opened> {
+  if (credential.kind !== 'apiKey' || membership?.companyId !== claim.company_id) throw notFoundIn('company_id');
+  if (!credential.scopes.includes('login')) throw SCOPE_REQUIRED();
+  if (!membership.isAdmin) throw ADMIN_REQUIRED({ detail: 'A key signs others in only while its maker is an admin.' });
+  const place = await db
+    .selectFrom('employees as e')
+    .innerJoin('companies as c', 'c.company_id', 'e.company_id')
+    .where('e.company_id', '=', claim.company_id)
+    .where('e.email', '=', claim.email)
+    .where('e.is_active', '=', true)
+    .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin'])
     .executeTakeFirst();
-  if (!employee) throw notFoundIn('email');
-  return employee.account_id;
+  if (!place) throw notFoundIn('email');
+  return { openedByKeyId: credential.apiKeyId, place, method: 'api key' };
 }
 
 /** Uses the ticket up, in the transaction that opens the session: of many redemptions at once one succeeds. */
 async function redeemTicket(
   { db, services }: Context & { db: Db },
   ticket: string,
-  { email: claimed }: Claim,
-): Promise<number> {
+): Promise<{ accountId: number; addressProvedAt: Date | null }> {
   const now = services.clock.now();
   const used = await db
     .updateTable('one_time_tokens')
@@ -87,10 +125,8 @@ async function redeemTicket(
     .where('purpose', '=', 'login_ticket')
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .returning('account_id')
+    .returning(['account_id as accountId', 'address_proved_at as addressProvedAt'])
     .executeTakeFirst();
   if (!used) throw PROOF_REQUIRED();
-  const account = await getAccountById(db, used.account_id);
-  if (account.email !== claimed) throw PROOF_REQUIRED();
-  return account.account_id;
+  return used;
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, OVERLOADED, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND, OVERLOADED, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
-import { member, sessionOf } from '../../kernel/procedures.ts';
+import { accountOf, member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
-import { endSessions, getAccountById } from '../auth/accounts.ts';
+import { endApiKeys, getAccountById } from '../auth/accounts.ts';
 import { findEmployee } from '../employees/queries.ts';
+import { tellOwner } from '../notices/account-notice.ts';
+import { describeApiKeys, endOtherWaysIn } from './end-access.ts';
 import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
-import { checkNewPassword, newPasswordFields } from './new-password.ts';
+import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
 export const changePassword = member
   .meta(
@@ -14,8 +16,16 @@ export const changePassword = member
       section: 'Password management',
       summary: "Change one's own password",
       description:
-        'The current password is verified; ten wrong ones in 15 minutes close the operation for that time. Ends every other session of the account. An account without a password sets its first one by a reset link.',
-      faults: [FORBIDDEN, SESSION_REQUIRED, CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED],
+        'The current password is verified; ten wrong ones in 15 minutes close the operation for that time. Ends every other session of the account and its open reset links and codes, and tells the account by mail, which lists the API keys that stay valid; with `revoke_api_keys: true` those end too. An account without a password sets its first one by a reset link.',
+      faults: [
+        FORBIDDEN,
+        SESSION_REQUIRED,
+        SESSION_BOUND,
+        CURRENT_PASSWORD_WRONG,
+        PASSWORD_MISMATCH,
+        PASSWORD_TOO_WEAK,
+        OVERLOADED,
+      ],
       example: {
         current_password: 'old and long enough',
         new_password: 'correct horse battery',
@@ -23,36 +33,54 @@ export const changePassword = member
       },
     }),
   )
-  .input(z.object({ employee_id: id, current_password: z.string().max(1024), ...newPasswordFields }))
+  .input(
+    z.object({
+      employee_id: id,
+      current_password: z.string().max(1024),
+      ...newPasswordFields,
+      revoke_api_keys: z
+        .boolean()
+        .optional()
+        .meta({ description: 'Ends the API keys that the account made, in every company' }),
+    }),
+  )
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { caller } = ctx;
     const { database, passwords, limits, clock } = ctx.services;
-    const current = sessionOf(caller);
+    const { accountId, sessionId } = accountOf(caller);
     if (input.employee_id !== caller.employeeId) {
-      const other = await findEmployee(database.db, caller.companyId, input.employee_id);
+      const other = await findEmployee(database.forCompany(caller.companyId).db, caller.companyId, input.employee_id);
       throw other ? FORBIDDEN({ detail: 'A password is changed by its owner only.' }) : NOT_FOUND();
     }
     checkNewPassword(input);
-    const account = await getAccountById(database.db, caller.accountId);
-    const attempt = `change ${caller.accountId} ${ctx.request.network}`;
-    const isMatch = await passwords.matches(account.password_hash, input.current_password, () =>
+    const account = await getAccountById(database.db, accountId);
+    checkNotAddress(input, account.email);
+    const turn = { network: ctx.request.network, who: `account ${accountId}` };
+    const attempt = `change ${accountId} ${ctx.request.network}`;
+    const isMatch = await passwords.matches(account.password_hash, input.current_password, turn, () =>
       limits.signIns.take(attempt),
     );
     if (!isMatch) throw CURRENT_PASSWORD_WRONG();
     await limits.signIns.giveBack(attempt);
-    const passwordHash = await passwords.hash(input.new_password);
+    const passwordHash = await passwords.hash(input.new_password, turn);
 
     const now = clock.now();
     const changed = await ctx.db
       .updateTable('accounts')
       .set({ password_hash: passwordHash, updated_at: now })
-      .where('account_id', '=', caller.accountId)
+      .where('account_id', '=', accountId)
       .where('password_hash', '=', account.password_hash)
       .returning('account_id')
       .executeTakeFirst();
     // Somebody else changed it while this was hashed.
     if (!changed) throw CURRENT_PASSWORD_WRONG();
-    await endSessions(ctx.db, { accountId: caller.accountId, except: current }, 'password changed', now);
+    const because = 'password changed';
+    await endOtherWaysIn(ctx.db, account, { except: sessionId, because, now });
+    if (input.revoke_api_keys === true) await endApiKeys(ctx.db, accountId, because, now);
+    const keys = await describeApiKeys(ctx.db, accountId, now);
+    const notice = { kind: 'password changed', keys } as const;
+    await tellOwner(ctx.db, { email: account.email, notice, request: ctx.request, now });
+    ctx.afterCommit(ctx.services.wakeDeliveries);
     return { success: true } as const;
   });

@@ -8,7 +8,7 @@ export const PASSWORD_MISMATCH = fault(
 export const PASSWORD_TOO_WEAK = fault(
   'PASSWORD_TOO_WEAK',
   'BAD_REQUEST',
-  'The new password has fewer than 8 characters or is one of the most common ones.',
+  'The new password has fewer than 8 characters, is one of the most common ones, the address, or one character repeated.',
 );
 export const CURRENT_PASSWORD_WRONG = fault('CURRENT_PASSWORD_WRONG', 'FORBIDDEN', 'The current password is wrong.');
 export const INVALID_RESET_TOKEN = fault(

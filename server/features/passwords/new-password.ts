@@ -1,5 +1,6 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { z } from 'zod';
+import type { FaultError } from '../../kernel/fault.ts';
 import { PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
 
 const charactersMin = 8;
@@ -9,10 +10,10 @@ const common = new Set(dictionary['passwords-common'].map((word) => word.toLower
 
 /** The two fields of a new password, the same wherever one is set. Long ones are welcome; hashing a megabyte is not. */
 export const newPasswordFields = {
-  new_password: z
-    .string()
-    .max(1024)
-    .meta({ description: 'At least 8 characters, none of the most common passwords; no other rules' }),
+  new_password: z.string().max(1024).meta({
+    description:
+      'At least 8 characters, none of the most common passwords, not the address, not one character repeated; no other rules',
+  }),
   confirm_password: z.string().max(1024),
 };
 
@@ -24,8 +25,18 @@ export function checkNewPassword(fields: { new_password: string; confirm_passwor
       issues: [{ path: ['confirm_password'], message: 'must equal new_password', code: 'mismatch' }],
     });
   }
-  if (Array.from(password).length < charactersMin || common.has(password.toLowerCase())) {
-    const message = `must have at least ${charactersMin} characters and not be a common password`;
-    throw PASSWORD_TOO_WEAK({ issues: [{ path: ['new_password'], message, code: 'too_weak' }] });
-  }
+  const characters = Array.from(password);
+  if (characters.length < charactersMin || common.has(password.toLowerCase()) || new Set(characters).size === 1)
+    throw tooWeak();
+}
+
+/** Whoever guesses tries the address first, with what stands behind its @ and without. */
+export function checkNotAddress({ new_password: password }: { new_password: string }, address: string): void {
+  const guesses = [address, address.slice(0, address.lastIndexOf('@'))];
+  if (guesses.includes(password.trim().toLowerCase())) throw tooWeak();
+}
+
+function tooWeak(): FaultError {
+  const message = `must have at least ${charactersMin} characters and not be a common password, the address or one character repeated`;
+  return PASSWORD_TOO_WEAK({ issues: [{ path: ['new_password'], message, code: 'too_weak' }] });
 }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { hashSecret } from '../../kernel/authentication.ts';
 import { reaction } from '../../kernel/reaction.ts';
 import { write } from '../../mail/letter.ts';
-import { findAccount } from '../auth/accounts.ts';
+import { findAccount, getOrInsertAccount } from '../auth/accounts.ts';
+import { isInvited } from '../memberships/places.ts';
 
 const lifetimeMs = 30 * 60 * 1000;
 
@@ -18,7 +19,9 @@ export const sendResetLink = reaction({
       log.warn({}, 'a reset link was not sent: it would have expired by now');
       return;
     }
-    const account = await findAccount(database.db, email);
+    const account =
+      (await findAccount(database.db, email)) ??
+      ((await isInvited(database.db, email)) ? await getOrInsertAccount(database.db, email, now) : undefined);
     if (!account) return;
     const token = randomBytes(32).toString('base64url');
     await database.db

@@ -4,16 +4,19 @@ import { OVERLOADED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { done } from '../../kernel/wire.ts';
-import { endSessions, getAccountById, verifyAddress } from '../auth/accounts.ts';
+import { endApiKeys, getAccountById, verifyAddress } from '../auth/accounts.ts';
+import { tellOwner } from '../notices/account-notice.ts';
+import { endOtherWaysIn } from './end-access.ts';
 import { INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
-import { checkNewPassword, newPasswordFields } from './new-password.ts';
+import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
 export const resetPassword = open
   .meta(
     rest('POST /reset/verify/', {
       section: 'Password management',
       summary: 'Set a new password with the token of a reset link',
-      description: 'Uses the token up, verifies the address, and ends every session of the account.',
+      description:
+        'Uses the token up, verifies the address, ends every session of the account, its open reset links and codes and the API keys that it made, and tells the account by mail.',
       faults: [INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED],
       example: {
         token: 'q3Zt0k8Yb1…',
@@ -28,17 +31,20 @@ export const resetPassword = open
     checkNewPassword(input);
     const { database, passwords, clock } = ctx.services;
     const now = clock.now();
-    const isAlive = await database.db
-      .selectFrom('one_time_tokens')
-      .where('token_hash', '=', hashSecret(input.token))
-      .where('purpose', '=', 'password_reset')
-      .where('used_at', 'is', null)
-      .where('expires_at', '>', now)
-      .select('account_id')
+    const alive = await database.db
+      .selectFrom('one_time_tokens as t')
+      .innerJoin('accounts as a', 'a.account_id', 't.account_id')
+      .where('t.token_hash', '=', hashSecret(input.token))
+      .where('t.purpose', '=', 'password_reset')
+      .where('t.used_at', 'is', null)
+      .where('t.expires_at', '>', now)
+      .select('a.email')
       .executeTakeFirst();
     // Only a live token is worth the hashing.
-    if (!isAlive) throw INVALID_RESET_TOKEN();
-    const passwordHash = await passwords.hash(input.new_password);
+    if (!alive) throw INVALID_RESET_TOKEN();
+    checkNotAddress(input, alive.email);
+    const turn = { network: ctx.request.network, who: alive.email };
+    const passwordHash = await passwords.hash(input.new_password, turn);
 
     const used = await ctx.db
       .updateTable('one_time_tokens')
@@ -55,13 +61,10 @@ export const resetPassword = open
       .set({ password_hash: passwordHash, updated_at: now })
       .where('account_id', '=', account.account_id)
       .execute();
-    // Other links that are still on their way must not undo this.
-    await ctx.db
-      .updateTable('one_time_tokens')
-      .set({ used_at: now })
-      .where('account_id', '=', account.account_id)
-      .where('used_at', 'is', null)
-      .execute();
-    await endSessions(ctx.db, { accountId: account.account_id }, 'password reset', now);
+    const because = 'password reset';
+    await endOtherWaysIn(ctx.db, account, { because, now });
+    await endApiKeys(ctx.db, account.account_id, because, now);
+    await tellOwner(ctx.db, { email: account.email, notice: { kind: 'password reset' }, request: ctx.request, now });
+    ctx.afterCommit(ctx.services.wakeDeliveries);
     return { success: true } as const;
   });

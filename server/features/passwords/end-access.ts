@@ -1,0 +1,44 @@
+import type { Db } from '../../../db/open.ts';
+import { inCompany } from '../../../db/scope.ts';
+import { endSessions, type Account } from '../auth/accounts.ts';
+import { listMemberships } from '../memberships/places.ts';
+
+/** Ends what else could get in after a new password: other sessions, and links, codes and tickets that are open. */
+export async function endOtherWaysIn(
+  db: Db,
+  { account_id: accountId, email }: Pick<Account, 'account_id' | 'email'>,
+  { except, because, now }: { except?: number; because: string; now: Date },
+): Promise<void> {
+  await endSessions(db, { accountId, ...(except !== undefined && { except }) }, because, now);
+  await db
+    .updateTable('one_time_tokens')
+    .set({ used_at: now })
+    .where('account_id', '=', accountId)
+    .where('used_at', 'is', null)
+    .execute();
+  await db
+    .updateTable('one_time_codes')
+    .set({ used_at: now })
+    .where('email', '=', email)
+    .where('used_at', 'is', null)
+    .execute();
+}
+
+/** The live API keys that an account made, in words for a mail. */
+export async function describeApiKeys(db: Db, accountId: number, now: Date): Promise<string[]> {
+  const found: string[] = [];
+  for (const { companyId, employeeId } of await listMemberships(db, accountId)) {
+    const keys = await inCompany(db, companyId)
+      .selectFrom('api_keys as k')
+      .innerJoin('companies as c', 'c.company_id', 'k.company_id')
+      .where('k.company_id', '=', companyId)
+      .where('k.employee_id', '=', employeeId)
+      .where('k.revoked_at', 'is', null)
+      .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)]))
+      .select(['k.name', 'k.key_start', 'c.name as company'])
+      .orderBy('k.api_key_id')
+      .execute();
+    found.push(...keys.map((key) => `${key.name} (${key.key_start}…), ${key.company}`));
+  }
+  return found;
+}
