@@ -13,8 +13,19 @@ export type Letter = {
   footnote: string;
 };
 
-export function write(to: string, letter: Letter): Mail {
-  const subject = oneLine(letter.subject);
+/** Whom a mail is from, at its end. */
+const sender = 'Work Management';
+
+/** Makes a mail of it. The only link in it is its action: what callers wrote of their own is shown, but leads nowhere. */
+export function write(to: string, { action, code, ...words }: Letter): Mail {
+  const letter: Letter = {
+    ...words,
+    paragraphs: words.paragraphs.map(withoutLinks),
+    footnote: withoutLinks(words.footnote),
+    ...(action && { action }),
+    ...(code !== undefined && { code }),
+  };
+  const subject = oneLine(withoutLinks(letter.subject));
   return {
     to,
     subject,
@@ -24,6 +35,16 @@ export function write(to: string, letter: Letter): Mail {
     html: asHtml({ ...letter, subject }).toWellFormed(),
   };
 }
+
+/** What mail programs make a link of: a scheme, `www.`, a domain. */
+const linkLike = /\/\/|www\.|[\p{L}\p{N}-][.。．｡]\p{L}{2,}/iu;
+const mailAddress = /^[(<"'@]*[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+[)>"',.;:!?]*$/u;
+
+/** A space without width behind each joint of a web address: it reads the same and is no link any more. */
+const withoutLinks = (text: string): string =>
+  text.replaceAll(/\S+/gu, (word) =>
+    !linkLike.test(word) || mailAddress.test(word) ? word : word.replaceAll(/[.。．｡:/@]/gu, '$&\u200B'),
+  );
 
 /** By whole characters, not by halves of them. */
 const subjectStart = /^[^]{0,200}/u;
@@ -35,12 +56,14 @@ function oneLine(text: string): string {
 }
 
 function asText({ paragraphs, code, action, footnote }: Letter): string {
-  const blocks = [...paragraphs, code, action && `${action.label}:\n${action.url}`, footnote];
+  const blocks = [...paragraphs, code, action && `${action.label}:\n${action.url}`, footnote, sender];
   return `${blocks.filter((block) => block !== undefined).join('\n\n')}\n`;
 }
 
-const font = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
-const small = 'font-size:13px;color:#5b6474';
+/** The look of the demo page and of /docs, written out: mail programs know no variables. Its dark half stands in `page`. */
+const font = "Figtree,'Segoe UI',system-ui,-apple-system,'Helvetica Neue',Arial,sans-serif";
+const mono = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace";
+const small = 'font-size:14px;color:#545d6b';
 
 function asHtml({ subject, paragraphs, code, action, footnote }: Letter): string {
   const parts = [
@@ -49,40 +72,42 @@ function asHtml({ subject, paragraphs, code, action, footnote }: Letter): string
     ),
     ...(code === undefined ? [] : [largeCode(code)]),
     ...(action === undefined ? [] : [button(action)]),
-    `<p class="small line" style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e3e7ef;${small}">${escapeHtml(footnote)}</p>`,
+    `<p class="soft line" style="margin:24px 0 0;padding-top:16px;border-top:1px solid #dedbcf;${small}">${escapeHtml(footnote)}</p>`,
   ];
   return page(subject, parts.join('\n'));
 }
 
 function largeCode(code: string): string {
-  return `<p class="strong" style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:.25em;color:#1d3fae">${escapeHtml(code)}</p>`;
+  return `<p class="accent" style="margin:24px 0;font:600 32px/1.2 ${mono};letter-spacing:.25em;color:#0d6b5e">${escapeHtml(code)}</p>`;
 }
 
-/** A button, and its address in small print for whoever cannot press it. */
+/** A button, and its address in small print for those who cannot press it. */
 function button({ label, url }: { label: string; url: string }): string {
   const address = escapeHtml(url);
-  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin:24px 0"><tr><td style="border-radius:8px;background:#1d3fae">
-<a href="${address}" style="display:inline-block;padding:12px 20px;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(label)}</a>
-</td></tr></table>
-<p class="small" style="margin:0 0 16px;word-break:break-all;${small}">${address}</p>`;
+  return `<p style="margin:24px 0 16px"><a class="button" href="${address}" style="display:inline-block;padding:10px 20px;border-radius:8px;background:#0d6b5e;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(label)}</a></p>
+<p class="soft" style="margin:0 0 16px;word-break:break-all;${small}">${address}</p>`;
 }
 
-/** Its frame is a table and its styles stand at the elements, as old mail programs want it; new ones show it dark as well. */
+/**
+ * Blocks one below the other, each with its styles, which even programs without style sheets show in order; those that
+ * know them show it dark as well. The mark is a letter, for pictures are not loaded. It stands at the end, because
+ * lists of mails show how one begins.
+ */
 function page(subject: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
 <title>${escapeHtml(subject)}</title>
 <style>:root{color-scheme:light dark}
-@media (prefers-color-scheme:dark){.page{background:#0f141d!important}.card{background:#1a2130!important;border-color:#2c3649!important;color:#e8ecf4!important}.small{color:#a3adbf!important}.line{border-color:#2c3649!important}.strong{color:#9db4ff!important}}
+@media (prefers-color-scheme:dark){.page{background:#12161d!important}.card{background:#1a202a!important;border-color:#303a48!important;color:#e9edf3!important}.soft{color:#a9b4c4!important}.line{border-color:#303a48!important}.accent{color:#5fd0bb!important}.button{background:#5fd0bb!important;color:#06241f!important}}
 </style></head>
-<body class="page" style="margin:0;background:#f4f6fa">
-<table class="page" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f4f6fa"><tr><td align="center" style="padding:32px 16px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px"><tr>
-<td class="card" align="left" style="padding:32px;background:#ffffff;border:1px solid #e3e7ef;border-radius:12px;font:16px/1.5 ${font};color:#172033">
+<body class="page" style="margin:0;padding:0;background:#f6f5f0">
+<div class="page" style="padding:32px 16px;background:#f6f5f0">
+<div class="card" style="max-width:496px;margin:0 auto;padding:32px;background:#ffffff;border:1px solid #dedbcf;border-radius:14px;font:16px/1.5 ${font};color:#1c2430;overflow-wrap:break-word">
 ${body}
-</td></tr></table>
-</td></tr></table></body></html>
+</div>
+<p class="soft" style="max-width:560px;margin:16px auto 0;text-align:center;font:600 14px/32px ${font};color:#545d6b"><span aria-hidden="true" style="display:inline-block;width:32px;border-radius:9px;background:#0d6b5e;color:#ffffff;font-weight:700">W</span>&nbsp; ${sender}</p>
+</div></body></html>
 `;
 }
 

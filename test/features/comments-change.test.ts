@@ -47,7 +47,7 @@ describe('an edit', () => {
   test('replaces message and mentions, and marks the comment as edited', async () => {
     const comment = await write(author, { mentionedEmails: [reader.email] });
     const { status, body } = await edit(author, comment._id, {
-      message: '<b>New</b><script>x</script>',
+      message: '<b onclick="x">New</b>',
       mentionedEmails: [],
     });
     expect(status).toBe(200);
@@ -100,9 +100,8 @@ describe('an edit', () => {
     expect(await shown(comment._id)).toMatchObject({ message: 'Hello', isEdited: false });
   });
 
-  test('refuses an empty one and people who are not there, by naming them', async () => {
+  test('refuses an empty message and people who are not there, by naming them', async () => {
     const comment = await write(author);
-    expect(refusal(await edit(author, comment._id, {}))).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     expect(refusal(await edit(author, comment._id, { message: '<p></p>' }))).toMatchObject({
       status: 400,
       issues: ['message'],

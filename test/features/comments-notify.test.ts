@@ -183,7 +183,7 @@ describe('a mention', () => {
     const mail = mailbox.mails.at(-1)!;
     expect(mail).toMatchObject({
       to: alan.email,
-      subject: 'Grace Hopper mentioned you on Weave the cards',
+      subject: 'Grace Hopper mentioned you in a comment',
       template: 'mention',
     });
     expect(mail.text).toContain(`Please look, @${alan.email}\n1 < 2 holds`);
@@ -248,5 +248,56 @@ describe('a mention', () => {
     await setCompanyWish(true);
     expect(mentionsTo(quiet)).toEqual([]);
     expect([mentionsTo(alan).length, mentionsTo(joan).length]).toEqual([before[0]! + 1, before[1]! + 2]);
+  });
+});
+
+describe('mails of mentions', () => {
+  test('are at most 20 an hour to one person, who is notified of every mention', async () => {
+    const taskId = await insertTask(service, ada);
+    const busy = await service.addEmployee(ada, { first_name: 'Busy' });
+    for (let n = 1; n <= 23; n += 1) await write(grace, taskId, `@${busy.email} ${n}`);
+    await service.drain();
+    expect(mentionsTo(busy)).toHaveLength(20);
+    const { body } = await busy.get(`/notifications/recipient/${busy.employeeId}/?isMention=true`);
+    expect(body.total).toBe(23);
+  });
+
+  test('are at most 3 a day to an address that has not accepted its invitation, and pass on nothing that was written', async () => {
+    const taskId = await insertTask(service, ada, { title: 'Win at evil.example' });
+    const email = 'stranger@elsewhere.example';
+    const invited = await ada.post('/employee/add/', {
+      first_name: 'Some',
+      last_name: 'Body',
+      companyId: ada.companyId,
+      email,
+    });
+    expect(invited.body.invitationStatus).toBe('pending');
+    for (let n = 1; n <= 6; n += 1) {
+      const id = await write(grace, taskId, `@${email} see https://evil.example/${n}`);
+      await service.drain();
+      // Taking a comment back gives no further mail.
+      await grace.delete(`/api/taskchat/${id}/`);
+    }
+    const mails = mailbox.to(email).filter((mail) => mail.template === 'mention');
+    expect(mails).toHaveLength(3);
+    for (const { subject, text, html } of mails) {
+      expect(subject).toBe('You were mentioned in a comment');
+      expect(text + html).not.toContain('evil.example');
+    }
+  });
+
+  test('have no address in their subject, whatever people are called', async () => {
+    const taskId = await insertTask(service, ada);
+    const sender = await service.addEmployee(ada, { first_name: 'J.R.' });
+    // As names of before could be.
+    await service.database.db
+      .updateTable('employees')
+      .set({ last_name: 'https://evil.example/x' })
+      .where('company_id', '=', ada.companyId)
+      .where('employee_id', '=', sender.employeeId)
+      .execute();
+    await write(sender, taskId, `@${joan.email}`);
+    await service.drain();
+    expect(mentionsTo(joan).at(-1)!.subject).toBe('J R. https evil example x mentioned you in a comment');
   });
 });

@@ -15,6 +15,9 @@ const company = `<b>Engines</b> & "Söhne" O'Hara 🦉`;
 beforeAll(async () => {
   const ada = await service.registerCompany({ name: company, email: 'ada@example.com' });
   const grace = await service.addEmployee(ada, { first_name: '<Grace>', email: 'grace@example.com' });
+  const invited = { first_name: '<Grace>', last_name: 'Hopper', email: 'invited@example.com' };
+  await ada.post('/employee/add/', { ...invited, companyId: ada.companyId });
+  await ada.post('/api/api-keys/', { name: 'Nightly <import>', scopes: ['read'] });
   await stranger.post('/verify-email/', { email: grace.email });
   await stranger.post('/reset/link/', { email: grace.email });
   const { projectId } = await startWork(ada);
@@ -38,12 +41,15 @@ function listTemplates(): string[] {
 
 const mailOf = (template: string): Mail => mailbox.mails.find((mail) => mail.template === template)!;
 
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+const entities: Record<string, string> = { nbsp: ' ', amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
-/** What a reader sees of the body, word by word. */
+/** What a reader is told by the body, word by word; the mark is a picture made of a letter. */
 function wordsOfHtml(html: string): string[] {
   const body = /<body[^>]*>([^]*)<\/body>/.exec(html)![1]!;
-  const text = body.replaceAll(/<[^>]*>/g, ' ').replaceAll(/&([\w#]+);/g, (_, name: string) => entities[name]!);
+  const text = body
+    .replaceAll(/<span aria-hidden="true"[^>]*>W<\/span>/g, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/&([\w#]+);/g, (_, name: string) => entities[name]!);
   return text.trim().split(/\s+/);
 }
 
@@ -78,6 +84,12 @@ describe.each(listTemplates())('the mail %s', (template) => {
     expect(/<title>([^<]*)<\/title>/.exec(html)![1]).not.toBe('');
   });
 
+  test('stays a column of blocks, without tables, that say whom they are from', () => {
+    const { text, html } = mailOf(template);
+    expect(html).not.toMatch(/<(table|tr|td)\b/);
+    expect(text).toMatch(/\n\nWork Management\n$/);
+  });
+
   test('is whole HTML, light or dark, that loads nothing and runs nothing', () => {
     const { html } = mailOf(template);
     expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
@@ -93,6 +105,39 @@ test('names come through as they were given, in text and in HTML', () => {
   expect(text).toContain(`Hello <Grace>,`);
   expect(html).toContain('Hello &lt;Grace&gt;,');
   expect(mailOf('mention').text).toContain('1 < 2 &amp; so\na second line\n&lt;script&gt;');
+});
+
+describe('words that a caller wrote', () => {
+  /** What mail programs make links of. */
+  const links = /https?:\/\/|www\.\p{L}|\/\/|\p{L}\.\p{L}{2,}/iu;
+  const letterOf = (words: string) =>
+    write('ada@example.com', {
+      subject: `${words} invited you`,
+      template: 'a',
+      paragraphs: [`Hello ${words},`],
+      action: { label: 'Sign in', url: 'https://app.example.com/a' },
+      footnote: `From ${words}`,
+    });
+
+  test.each(['http://evil.example/x', 'www.evil.example', 'evil.com', '(evil.com/win)', '//evil', 'x@evil.com/win'])(
+    'make no link of %s, although they stood in the database before',
+    (words) => {
+      const { subject, text, html } = letterOf(words);
+      const own = /https:\/\/app\.example\.com\/a/g;
+      const body = /<body[^>]*>([^]*)<\/body>/.exec(html)![1]!.replaceAll(/<[^>]*>/g, ' ');
+      for (const part of [subject, text.replaceAll(own, ''), body.replaceAll(own, '')]) expect(part).not.toMatch(links);
+      // It still reads the same.
+      expect(subject.replaceAll('\u200b', '')).toBe(`${words} invited you`);
+      expect(html.match(/href="[^"]*"/g)).toEqual(['href="https://app.example.com/a"']);
+    },
+  );
+
+  test.each(["St. John's", 'A/B Testing GmbH', 'at 09:00', 'ada@example.com', '<ada@example.com>,'])(
+    'stay as they are in %s',
+    (words) => {
+      expect(letterOf(words).text).toContain(`Hello ${words},`);
+    },
+  );
 });
 
 describe('a subject', () => {

@@ -9,6 +9,7 @@ export type LockedComment = {
   sender_id: number;
   reply_to: number | null;
   message: string | null;
+  image: string | null;
   mentioned_emails: string[];
   task_owner_id: number;
 };
@@ -30,7 +31,7 @@ function selectComment(db: Db, companyId: number, commentId: number) {
     )
     .where('c.comment_id', '=', commentId)
     .where('c.is_deleted', '=', false)
-    .select(['c.comment_id', 'c.task_id', 'c.sender_id', 'c.reply_to', 'c.message', 'c.mentioned_emails'])
+    .select(['c.comment_id', 'c.task_id', 'c.sender_id', 'c.reply_to', 'c.message', 'c.image', 'c.mentioned_emails'])
     .select('t.owner_id as task_owner_id');
 }
 

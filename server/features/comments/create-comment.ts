@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notFoundIn } from '../../kernel/faults.ts';
+import { rule } from '../../kernel/issues.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { publish } from '../../kernel/publish.ts';
@@ -12,14 +13,17 @@ import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions
 import { insertComment, lockParent, takeCommentId, type NewComment } from './queries.ts';
 import { commentCreated } from './reactions.ts';
 import { findPerson, toNewRecord } from './records.ts';
-import { plainTextOf, richText } from './rich-text.ts';
+import { format, message, plainTextOf, readMessage } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 
 /** Never fetched by the service, only handed on; so it must be nothing but a URL wherever it is put. */
 const imageUrl = z
   .string()
   .max(2048, 'must have at most 2048 characters')
-  .refine((value) => /^https:\/\/[^\s\p{Cc}"<>\\]+$/u.test(value) && URL.canParse(value), 'must be an https URL')
+  .refine(
+    (value) => /^https:\/\/[^\s\p{Cc}"<>\\]+$/u.test(value) && URL.canParse(value),
+    rule('invalid_format', 'must be an https URL'),
+  )
   .meta({ description: 'https URL of an image', format: 'uri', examples: ['https://files.example.com/plan.png'] });
 
 export const createComment = member
@@ -27,7 +31,7 @@ export const createComment = member
     rest('POST /api/task-chats/', {
       section: 'Task comments',
       summary: 'Write a comment on a task',
-      description: `\`sender\` is the caller. \`message\` is rich text and is sanitised before it is stored. Mentioned are those in \`mentionedEmails\` (each an active employee of the company) and those whose address stands in the text as \`@ada@example.com\` (of the first ${textMentionsMax} addresses; one that is nobody's stays plain text). Mentioned people get a notification and a mail; the task's owner and collaborators and the author of the comment replied to get a notification; nobody is told twice, or of their own comment.`,
+      description: `\`sender\` is the caller. \`message\` is rich text, made safe before it is stored, or plain text with \`format: "text"\`; with an \`image\` it may be empty or left out. Mentioned are those in \`mentionedEmails\` (each an active employee of the company) and those whose address stands in the text as \`@ada@example.com\` (of the first ${textMentionsMax} addresses; one that is nobody's stays plain text). Mentioned people get a notification and a mail (from one company at most 20 mails an hour, and 3 a day while an invitation is not accepted); the task's owner and collaborators and the author of the comment replied to get a notification; nobody is told twice, or of their own comment.`,
       faults: [NOT_THE_SENDER],
       example: {
         taskId: 12,
@@ -45,7 +49,8 @@ export const createComment = member
       taskId: id,
       sender: id.meta({ description: 'The employee who writes: the caller' }),
       ClientSender: z.int().nullish().meta({ description: 'Kept and answered as it was sent' }),
-      message: richText,
+      message: message.nullish(),
+      format,
       mentionedEmails: z.array(email).max(mentionedEmailsMax).default([]),
       reply_to: id.nullish().meta({ description: 'A comment of the same task' }),
       image: imageUrl.nullish(),
@@ -55,12 +60,13 @@ export const createComment = member
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId, employeeId: senderId } = caller;
-    const { taskId, message, reply_to: replyTo = null } = input;
+    const { taskId, image = null, reply_to: replyTo = null } = input;
     if (input.sender !== senderId) throw NOT_THE_SENDER();
+    const stored = readMessage({ message: input.message ?? '', format: input.format }, { hasImage: image !== null });
     const [task, hasParent, mentioned, sender, commentId] = await Promise.all([
       findVisibleTask(db, companyId, taskId),
       replyTo === null || lockParent(db, companyId, { taskId, commentId: replyTo }),
-      resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(message) }),
+      resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(stored) }),
       findPerson(db, companyId, senderId),
       takeCommentId(db),
     ]);
@@ -73,10 +79,10 @@ export const createComment = member
       taskId,
       senderId,
       clientSender: input.ClientSender ?? null,
-      message,
+      message: stored,
       mentionedEmails: [...new Set(input.mentionedEmails)],
       replyTo,
-      image: input.image ?? null,
+      image,
       mentionedIds: mentioned.map((person) => person.employee_id),
       now: services.clock.now(),
     };

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { invalid, NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { publish } from '../../kernel/publish.ts';
 import { deliver } from '../../kernel/reaction.ts';
-import { email, id } from '../../kernel/wire.ts';
+import { email, id, isEmptyUpdate } from '../../kernel/wire.ts';
 import { lockComment, replaceMentions } from './change-comment.ts';
 import { streamOf } from './events.ts';
 import { NOT_THE_AUTHOR } from './faults.ts';
 import { mentionedEmailsMax, resolveMentions } from './mentions.ts';
 import { commentEdited } from './reactions.ts';
 import { findRecord } from './records.ts';
-import { plainTextOf, richText } from './rich-text.ts';
+import { format, message, plainTextOf, readMessage } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 
 export const editComment = member
@@ -20,7 +20,7 @@ export const editComment = member
       section: 'Task comments',
       summary: "Edit one's own comment",
       description:
-        'Replaces the message and the mentions and sets `isEdited`. What is left out stays as it is; at least one of the two must be sent. Only people who were not mentioned before are notified, once for each comment.',
+        'Replaces the message and the mentions and sets `isEdited`. What is left out stays as it is; without either nothing changes. `message` may be empty where the comment has an image. Only people who were not mentioned before are notified, once for each comment.',
       faults: [NOT_THE_AUTHOR],
       example: { message: '<p>Ready for review now, @grace@example.com</p>', mentionedEmails: [] },
     }),
@@ -28,7 +28,8 @@ export const editComment = member
   .input(
     z.object({
       comment_id: id,
-      message: richText.optional(),
+      message: message.optional(),
+      format,
       mentionedEmails: z.array(email).max(mentionedEmailsMax).optional(),
     }),
   )
@@ -37,25 +38,31 @@ export const editComment = member
     const { db, caller, services } = ctx;
     const { companyId, employeeId: viewerId } = caller;
     const { comment_id: commentId } = input;
-    if (input.message === undefined && input.mentionedEmails === undefined) {
-      throw invalid([], 'must have at least one of message and mentionedEmails');
-    }
     const comment = await lockComment(db, companyId, commentId);
     if (!comment) throw NOT_FOUND();
     if (comment.sender_id !== viewerId) throw NOT_THE_AUTHOR();
+    const getRecord = async () => {
+      const record = await findRecord(db, companyId, commentId, { viewerId, settings: services.settings });
+      if (!record) throw NOT_FOUND();
+      return record;
+    };
+    if (isEmptyUpdate(input, 'comment_id', 'format')) return getRecord();
 
-    const message = input.message ?? comment.message!;
+    const stored =
+      input.message === undefined
+        ? comment.message!
+        : readMessage({ message: input.message, format: input.format }, { hasImage: comment.image !== null });
     const listed = [...new Set(input.mentionedEmails ?? comment.mentioned_emails)];
     // Whoever is on the stored list may have left meanwhile: that is no mistake of this edit.
     const checked = input.mentionedEmails === undefined ? [] : listed;
     const kept = input.mentionedEmails === undefined ? listed.map((address) => `@${address}`) : [];
-    const text = [plainTextOf(message), ...kept].join('\n');
+    const text = [plainTextOf(stored), ...kept].join('\n');
     const mentioned = await resolveMentions(db, companyId, { listed: checked, text });
     const mentionedIds = mentioned.map((person) => person.employee_id);
     const now = services.clock.now();
     await db
       .updateTable('comments')
-      .set({ message, mentioned_emails: listed, is_edited: true, edited_at: now })
+      .set({ message: stored, mentioned_emails: listed, is_edited: true, edited_at: now })
       .where('company_id', '=', companyId)
       .where('comment_id', '=', commentId)
       .execute();
@@ -71,7 +78,5 @@ export const editComment = member
       });
       ctx.afterCommit(services.wakeDeliveries);
     }
-    const record = await findRecord(db, companyId, commentId, { viewerId, settings: services.settings });
-    if (!record) throw NOT_FOUND();
-    return record;
+    return getRecord();
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Db } from '../../../db/open.ts';
+import type { Services } from '../../kernel/context.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
+import { streamed } from '../../kernel/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { publish } from '../../kernel/publish.ts';
@@ -8,8 +9,9 @@ import { transact } from '../../kernel/transact.ts';
 import { id } from '../../kernel/wire.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { streamOf } from './events.ts';
+import { talkPieces } from './long-talk.ts';
 import { insertViews } from './queries.ts';
-import { listRecords } from './records.ts';
+import { listShortTalk } from './records.ts';
 import { Comment } from './schemas.ts';
 import { assembleThreads, levelsMax } from './threads.ts';
 
@@ -18,42 +20,58 @@ export const listComments = member
     rest('GET /api/tasks/chat/{task_id}/', {
       section: 'Task comments',
       summary: 'All comments of a task, as threads',
-      description: `Oldest first on every level. Replies nest as deep as the talk goes, down to level ${levelsMax} of the answer: deeper ones stand beside the one they answer, and \`reply_to\` tells to whom. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
+      description: `Oldest first on every level. Replies nest as deep as the talk goes, down to level ${levelsMax} of the answer: deeper ones stand beside the one they answer, and \`reply_to\` tells to whom. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. All of them are answered, however many there are: a long answer is sent while it is read, with the comments of the moment when it began and each as it stood when its turn came. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
     }),
   )
   .input(z.object({ task_id: id }))
   .output(z.object({ comments: z.array(Comment) }))
   .query(async ({ ctx, input }) => {
-    const { companyId, employeeId: viewerId } = ctx.caller;
-    const { background, clock, settings } = ctx.services;
+    const { db, caller, services } = ctx;
+    const { companyId, employeeId: viewerId } = caller;
     const { task_id: taskId } = input;
-    const comments = await listRecords(ctx.db, companyId, { taskId }, { viewerId, settings });
-    if (comments.length === 0 && !(await findVisibleTask(ctx.db, companyId, taskId))) throw NOT_FOUND();
-
-    const unseen = comments.filter(
-      ({ sender, seenBy }) => sender._id !== viewerId && !seenBy.some((view) => view.employee_id === viewerId),
-    );
-    if (unseen.length > 0) {
-      const commentIds = unseen.map((comment) => comment._id);
-      const now = clock.now();
-      background.run('comments-seen', () =>
-        transact(ctx.services, (db) => see(db, companyId, { taskId, viewerId, commentIds, now })),
-      );
+    const viewer = { viewerId, settings: services.settings };
+    const comments = await listShortTalk(db, companyId, taskId, viewer);
+    if (!comments) {
+      const unseen: number[] = [];
+      const pieces = talkPieces(db, companyId, taskId, viewer, (read) => unseen.push(...unseenBy(viewerId, read)));
+      return streamed(before(pieces, () => markSeen(services, { companyId, taskId, viewerId }, unseen)));
     }
+    if (comments.length === 0 && !(await findVisibleTask(db, companyId, taskId))) throw NOT_FOUND();
+    markSeen(services, { companyId, taskId, viewerId }, unseenBy(viewerId, comments));
     return { comments: assembleThreads(comments) };
   });
 
-/** How many views one event tells of. */
+/** The pieces, with something to do when the last was taken, or when nobody takes any more. */
+async function* before(pieces: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {
+  try {
+    yield* pieces;
+  } finally {
+    end();
+  }
+}
+
+const unseenBy = (viewerId: number, comments: z.input<typeof Comment>[]): number[] =>
+  comments
+    .filter(({ sender, seenBy }) => sender._id !== viewerId && !seenBy.some((view) => view.employee_id === viewerId))
+    .map((comment) => comment._id);
+
+/** How many views one transaction stores, and one event tells of. */
 const viewsMax = 1_000;
 
-async function see(
-  db: Db,
-  companyId: number,
-  { taskId, viewerId, commentIds, now }: { taskId: number; viewerId: number; commentIds: number[]; now: Date },
-): Promise<void> {
-  const seen = await insertViews(db, companyId, { viewerId, commentIds, now });
-  for (let from = 0; from < seen.length; from += viewsMax) {
-    const payload = { comment_ids: seen.slice(from, from + viewsMax), task_id: taskId, employee_id: viewerId };
-    await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.seen', payload, at: now });
-  }
+type Reader = { companyId: number; taskId: number; viewerId: number };
+
+/** Stores after the answer what was read in it. */
+function markSeen(services: Services, { companyId, taskId, viewerId }: Reader, unseen: readonly number[]): void {
+  if (unseen.length === 0) return;
+  const now = services.clock.now();
+  services.background.run('comments-seen', async () => {
+    for (let from = 0; from < unseen.length; from += viewsMax)
+      await transact(services, companyId, async (db) => {
+        const commentIds = unseen.slice(from, from + viewsMax);
+        const seen = await insertViews(db, companyId, { viewerId, commentIds, now });
+        if (seen.length === 0) return;
+        const payload = { comment_ids: seen, task_id: taskId, employee_id: viewerId };
+        await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.seen', payload, at: now });
+      });
+  });
 }

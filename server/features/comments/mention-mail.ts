@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { reaction } from '../../kernel/reaction.ts';
@@ -13,21 +14,63 @@ export const sendMentionMail = reaction({
   lane: 'mail',
   payload: z.object({ companyId: id, commentId: id, employeeId: id }),
   async run({ database, mailer, settings }, payload, { dedupeKey }) {
-    const mention = await findMention(database.db, payload);
+    const mention = await findMention(database.forCompany(payload.companyId).db, payload);
     if (!mention || !mention.wants_mail) return;
     const letter = write(mention.email, {
-      subject: `${mention.sender_name} mentioned you on ${mention.title}`,
+      ...(mention.is_invited ? toInvited : toMember(mention)),
       template: 'mention',
-      paragraphs: [
-        `${mention.sender_name} mentioned you in a comment on "${mention.title}":`,
-        excerptOf(plainTextOf(mention.message ?? ''), 1000),
-      ],
       action: { label: 'Open the comment', url: deepLinkOf(settings, mention.task_id, payload.commentId) },
       footnote: 'You receive this because your address was mentioned. Your notification preferences can turn it off.',
     });
     await mailer.send(letter, { idempotencyKey: dedupeKey });
   },
 });
+
+type Mention = NonNullable<Awaited<ReturnType<typeof findMention>>>;
+
+const toMember = ({ sender_name: sender, title, message }: Mention) => ({
+  subject: `${withoutLinks(sender)} mentioned you in a comment`,
+  paragraphs: [`${sender} mentioned you in a comment on "${title}":`, excerptOf(plainTextOf(message ?? ''), 1000)],
+});
+
+/** Who has not accepted an invitation may be a stranger: nothing that anybody wrote is passed on to them. */
+const toInvited = {
+  subject: 'You were mentioned in a comment',
+  paragraphs: ['You were mentioned in a comment in a company that has invited you. Accept the invitation to read it.'],
+};
+
+/** A name in which no mail program finds an address to lead to. */
+const withoutLinks = (name: string): string =>
+  name.replaceAll(/(?<=[\p{L}\p{N}])[.:/@\\]+(?=[\p{L}\p{N}/])/gu, ' ').slice(0, 80);
+
+const toMemberHourlyMax = 20;
+const toInvitedDailyMax = 3;
+
+/**
+ * Whom of those who have just been notified of a mention a mail may tell as well. Counted by their notifications, which
+ * whoever wrote the comments cannot take back; these are there whether a mail goes out or not.
+ */
+export async function withinMailLimits(
+  db: Db,
+  companyId: number,
+  employeeIds: readonly number[],
+  now: Date,
+): Promise<number[]> {
+  if (employeeIds.length === 0) return [];
+  const { rows } = await sql<{ employee_id: number }>`
+    select e.employee_id
+    from employees as e
+    cross join lateral (
+      select count(*) filter (where n.created_at > ${now}::timestamptz - interval '1 hour') as in_hour, count(*) as in_day
+      from notifications as n
+      where n.company_id = ${companyId} and n.recipient_id = e.employee_id and n.is_mention
+        and n.created_at > ${now}::timestamptz - interval '1 day'
+    ) as told
+    where e.company_id = ${companyId} and e.employee_id = any(${employeeIds}::bigint[])
+      and case when e.account_id is null then in_day <= ${toInvitedDailyMax} else in_hour <= ${toMemberHourlyMax} end
+    order by e.employee_id`.execute(db);
+  return rows.map((row) => row.employee_id);
+}
 
 /** The mention, while the comment stands and the person is active; a preference of their own goes before the company's. */
 async function findMention(
@@ -62,6 +105,7 @@ async function findMention(
     .where('e.is_active', '=', true)
     .where('e.is_deleted', '=', false)
     .select(['t.task_id', 't.title', 'c.message', 's.name as sender_name', 'e.email'])
+    .select((eb) => eb('e.account_id', 'is', null).as('is_invited'))
     .select((eb) => eb.fn.coalesce('own.email', 'setup.email', eb.lit(true)).as('wants_mail'))
     .executeTakeFirst();
 }

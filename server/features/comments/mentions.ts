@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts';
-import { VALIDATION_FAILED } from '../../kernel/faults.ts';
+import { validationFailed } from '../../kernel/faults.ts';
+import type { Issue } from '../../kernel/issues.ts';
 import type { Person } from './records.ts';
 
 export const mentionedEmailsMax = 20;
@@ -40,15 +41,17 @@ export async function resolveMentions(
     .orderBy('employee_id')
     .execute();
   const known = new Set(people.map((person) => person.email));
-  const issues = listed.flatMap((address, index) =>
+  const issues = listed.flatMap((address, index): Issue[] =>
     known.has(address)
       ? []
-      : [{ path: ['mentionedEmails', index], message: 'names no active employee of your company', code: 'not_found' }],
+      : [
+          {
+            path: ['mentionedEmails', index],
+            message: `${address} is no active employee of your company`,
+            code: 'not_found',
+          },
+        ],
   );
-  if (issues.length > 0)
-    throw VALIDATION_FAILED({
-      issues,
-      detail: 'mentionedEmails names somebody who is no active employee of your company.',
-    });
+  if (issues.length > 0) throw validationFailed(issues);
   return people;
 }

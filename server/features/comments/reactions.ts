@@ -6,7 +6,7 @@ import { transact } from '../../kernel/transact.ts';
 import { id } from '../../kernel/wire.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
-import { sendMentionMail } from './mention-mail.ts';
+import { sendMentionMail, withinMailLimits } from './mention-mail.ts';
 import { deepLinkOf } from './queries.ts';
 import { recipientsOf, type Audience } from './recipients.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
@@ -36,7 +36,7 @@ export const commentLiked = reaction({
   payload: z.object({ companyId: id, commentId: id, employeeId: id }),
   async run(services, { companyId, commentId, employeeId }) {
     const { clock, settings } = services;
-    await transact(services, async (db) => {
+    await transact(services, companyId, async (db) => {
       const talk = await findTalk(db, companyId, commentId);
       const liker = await findLiker(db, companyId, { commentId, employeeId });
       if (!talk || !liker) return;
@@ -55,6 +55,7 @@ export const commentLiked = reaction({
         actorId: employeeId,
         taskId: talk.task_id,
         commentId,
+        projectId: talk.project_id,
       }));
       await notify(db, companyId, notifications, clock.now());
     });
@@ -69,7 +70,7 @@ async function tellOf(
 ): Promise<void> {
   const { clock, settings, wakeDeliveries } = services;
   const now = clock.now();
-  await transact(services, async (db) => {
+  await transact(services, companyId, async (db) => {
     const talk = await findTalk(db, companyId, commentId);
     if (!talk) return;
     const { mentioned, involved } = await choose(db, talk);
@@ -86,6 +87,7 @@ async function tellOf(
       actorId: talk.sender_id,
       taskId: talk.task_id,
       commentId,
+      projectId: talk.project_id,
       isMention,
     });
     const notifications = [
@@ -94,7 +96,8 @@ async function tellOf(
     ];
     const told = new Set(await notify(db, companyId, notifications, now));
     // Only those for whom it is news: a delivery that runs a second time sends no second mail.
-    for (const employeeId of mentioned.filter((one) => told.has(one))) {
+    const newlyTold = mentioned.filter((one) => told.has(one));
+    for (const employeeId of await withinMailLimits(db, companyId, newlyTold, now)) {
       await deliver(db, sendMentionMail, {
         dedupeKey: `${commentId} ${employeeId}`,
         payload: { companyId, commentId, employeeId },
@@ -121,7 +124,7 @@ async function findTalk(db: Db, companyId: number, commentId: number) {
     )
     .where('c.comment_id', '=', commentId)
     .where('c.is_deleted', '=', false)
-    .select(['t.task_id', 't.title', 't.owner_id', 'c.sender_id', 'c.message', 's.name as sender_name'])
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 'c.sender_id', 'c.message', 's.name as sender_name'])
     .select('parent.sender_id as replied_to_id')
     .select((eb) => [
       jsonArrayFrom(

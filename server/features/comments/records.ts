@@ -9,8 +9,7 @@ import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf, type NewComment } from './queries.ts';
 import type { Comment } from './schemas.ts';
 
-type Which = { taskId: number } | { commentIds: number[] };
-/** The same with blanks for whichever is named. */
+/** The task or the comments that are asked for. */
 type By = { taskId: Given<number> } | { commentIds: Given<number[]> };
 
 /** Comments on the tasks that a company can see. People stand in it by identifier: see {@link listRecords}. */
@@ -21,7 +20,10 @@ function selectTalk(db: Db, companyId: Given<number>, which: By) {
     )
     .$call((query) =>
       'taskId' in which
-        ? query.where('c.task_id', '=', which.taskId)
+        ? query
+            .where('c.task_id', '=', which.taskId)
+            .orderBy('c.comment_id')
+            .limit(sql.lit(shortTalkMax + 1))
         : query.where('c.comment_id', '=', sql<number>`any(${list(which.commentIds, 'bigint')})`),
     )
     .select([
@@ -51,7 +53,7 @@ type Beside = {
 };
 
 /**
- * The comments of a task in the order in which they were written, or one of them, without their replies.
+ * Comments in the order in which they were written, without their replies.
  * One statement: the first row also carries what stands beside all rows, each of the people once. Looked up row by row it
  * costs twice as much; people joined to every like and view cost more again, and most where the planner's statistics
  * are behind.
@@ -59,10 +61,33 @@ type Beside = {
 export async function listRecords(
   db: Db,
   companyId: number,
-  which: Which,
+  which: { commentIds: number[] },
   viewer: Viewer,
 ): Promise<z.input<typeof Comment>[]> {
-  const rows = await readTalk(db, 'taskId' in which ? 'taskId' : 'commentIds', { companyId, ...which });
+  const rows = await readTalk(db, 'commentIds', { companyId, ...which });
+  return toRecords(rows, viewer);
+}
+
+/** All comments of a task in the same form; undefined where they are too many or too long to be held at once. */
+export async function listShortTalk(
+  db: Db,
+  companyId: number,
+  taskId: number,
+  viewer: Viewer,
+): Promise<z.input<typeof Comment>[] | undefined> {
+  const rows = await readTalk(db, 'taskId', { companyId, taskId });
+  const { likes = [], views = [] } = rows[0]?.beside ?? {};
+  if (rows.length > shortTalkMax || likes.length > shortPeopleMax || views.length > shortPeopleMax) return undefined;
+  const length = rows.reduce((sum, { message }) => sum + (message?.length ?? 0), 0);
+  return length > shortLengthMax ? undefined : toRecords(rows, viewer);
+}
+
+/** Up to so many comments, characters of their messages, and likes or views, a talk is answered in one piece. */
+const shortTalkMax = 100;
+const shortLengthMax = 512 * 1024;
+const shortPeopleMax = 10_000;
+
+function toRecords(rows: (TalkRow & { beside: Beside | null })[], viewer: Viewer): z.input<typeof Comment>[] {
   const beside = rows[0]?.beside;
   if (!beside) return [];
   const people = new Map(beside.people.map((person) => [person.employee_id, person]));
@@ -76,7 +101,8 @@ const readTalk = compiledFor<'taskId' | 'commentIds', Named, TalkRow & { beside:
   const companyId = blank('companyId');
   const which = { [by]: blank(by) } as By;
   const hangsOn = (table: 'comment_mentions' | 'comment_likes' | 'comment_views') => sql`
-    from ${sql.table(table)} where company_id = ${companyId} and comment_id = any(array(select comment_id from talk))`;
+    from ${sql.table(table)} where company_id = ${companyId} and comment_id = any(array(select comment_id from talk))
+    ${by === 'taskId' ? sql`limit ${sql.lit(shortPeopleMax + 1)}` : sql``}`;
   return sql<TalkRow & { beside: Beside | null }>`
     with talk as materialized (${selectTalk(db, companyId, which)}),
     mentions as materialized (select comment_id, employee_id ${hangsOn('comment_mentions')}),

@@ -1,39 +1,11 @@
-import sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
-
-/*
- * What people write is HTML of a few harmless tags. It is made safe once, when it comes in, so whoever shows it may
- * put it on a page as it is. What comes out is canonical: each `<`, `>` and `&` that is text is written as an entity.
- */
+import { invalid } from '../../kernel/faults.ts';
+import { rule } from '../../kernel/issues.ts';
+import { allowedTags, plainTextToHtml, sanitizeRichText } from './sanitize.ts';
 
 export const messageBytesMax = 64 * 1024;
-/** Nobody writes so many; they are what makes a hostile message cost time. */
-const tagsMax = 5_000;
-/** Tags inside more tags than this are dropped and their text kept. */
-const nestingMax = 40;
 
-const options: sanitizeHtml.IOptions = {
-  allowedTags: 'p br b strong i em u s a ul ol li blockquote code pre h1 h2 h3'.split(' '),
-  allowedAttributes: { a: ['href', 'rel', 'target'] },
-  allowedSchemes: ['http', 'https', 'mailto'],
-  allowProtocolRelative: false,
-  nestingLimit: nestingMax,
-  // What stands inside these was not written for a reader: it goes with its tag.
-  nonTextTags: 'script style textarea option xmp noscript iframe object svg math title template'.split(' '),
-  transformTags: { a: (tagName, { href = '' }) => ({ tagName, attribs: linkTo(href.trim()) }) },
-};
-
-/** A link leads to an absolute address, in a window that cannot reach back; any other one loses its target. */
-function linkTo(href: string): sanitizeHtml.Attributes {
-  const isAbsolute = /^(https?:\/\/|mailto:)/i.test(href) && URL.canParse(href);
-  return isAbsolute ? { href, target: '_blank', rel: 'noopener noreferrer nofollow' } : {};
-}
-
-export function sanitizeRichText(html: string): string {
-  return sanitizeHtml(html, options).trim();
-}
-
-const blockEnd = /<(?:br \/|\/(?:p|li|ul|ol|blockquote|pre|h[1-3]))>/g;
+const blockEnd = /<(?:[bh]r \/|\/(?:p|li|ul|ol|blockquote|pre|h[1-6]|div))>/g;
 const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
 
 /** The text of sanitised rich text, as a reader sees it, a line for each block. */
@@ -60,16 +32,38 @@ export function excerptOf(text: string, charactersMax: number): string {
 /** Something other than space and what nobody sees. */
 const visible = /[^\s\p{Cf}\p{Cc}]/u;
 
-/** Rich text as it comes in: measured first, made safe afterwards, and not empty then. */
-export const richText = z
+/** A message as it comes in; see {@link readMessage}. */
+export const message = z
   .string()
-  .refine((value) => Buffer.byteLength(value) <= messageBytesMax, `must have at most ${messageBytesMax} bytes of UTF-8`)
-  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL characters')
-  .refine((value) => value.split('<', tagsMax + 2).length <= tagsMax + 1, `must have at most ${tagsMax} tags`)
-  .transform(sanitizeRichText)
-  .refine((value) => visible.test(plainTextOf(value)), 'must not be empty')
+  .refine(
+    (value) => Buffer.byteLength(value) <= messageBytesMax,
+    rule('too_big', `must have at most ${messageBytesMax} bytes of UTF-8`),
+  )
+  .refine(
+    (value) => value.isWellFormed() && !value.includes('\0'),
+    rule('invalid_format', 'must be well-formed text without NUL characters'),
+  )
   .meta({
-    description:
-      'HTML of at most 64 KiB (UTF-8), sanitised when it is stored: p, br, b, strong, i, em, u, s, a, ul, ol, li, blockquote, code, pre and h1 to h3 stay, other tags go and their text stays; links lead to http, https or mailto. Plain text is fine; write `<` as `&lt;`.',
+    description: `At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where \`image\` is set. As HTML it is sanitised when it is stored: ${allowedTags.join(', ')} stay, without attributes but for the \`href\` of a link, which leads to http, https or mailto; whatever else looks like markup is shown as text, so nothing is lost. What is read can be sent again as HTML and stays the same.`,
     examples: ['<p>Ready for review, @grace@example.com</p>'],
   });
+
+export const format = z.enum(['html', 'text']).default('html').meta({
+  description:
+    'What `message` is: `html`, or `text`, of which every character is kept and shown, `<` and `&` included. It is answered as HTML either way.',
+});
+
+type Sent = { message: string; format: z.output<typeof format> };
+
+/** The HTML that is stored for what was sent. Refused where that is too long, or where nothing is to be seen. */
+export function readMessage(sent: Sent, { hasImage }: { hasImage: boolean }): string {
+  const stored = sent.format === 'text' ? plainTextToHtml(sent.message) : sanitizeRichText(sent.message);
+  if (Buffer.byteLength(stored) > messageBytesMax)
+    throw invalid(
+      ['message'],
+      `must have at most ${messageBytesMax} bytes as it is stored, with \`<\`, \`>\` and \`&\` escaped`,
+      'too_big',
+    );
+  if (!hasImage && !visible.test(plainTextOf(stored))) throw invalid(['message'], 'must not be empty', 'too_small');
+  return stored;
+}

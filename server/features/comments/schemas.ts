@@ -36,3 +36,6 @@ export const Comment = z
     },
   })
   .meta({ id: 'Comment' });
+
+/** A comment by itself. */
+export const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });

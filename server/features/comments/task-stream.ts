@@ -5,9 +5,7 @@ import { listNames } from '../employees/queries.ts';
 import { findVisibleTasks } from '../tasks/queries.ts';
 import { streamName } from './events.ts';
 import { listRecords } from './records.ts';
-import { Comment } from './schemas.ts';
-
-const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });
+import { CommentNow } from './schemas.ts';
 
 const aboutComment = <Type extends string>(type: Type, description: string) =>
   z

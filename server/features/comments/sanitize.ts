@@ -1,0 +1,102 @@
+import { decodeHTMLAttribute, decodeHTMLStrict } from 'entities';
+
+/*
+ * What people write is HTML of a few harmless tags. It is made safe once, when it comes in, so that a reader may put it
+ * on a page as it is. Sanitising builds the result from nothing but these parts:
+ * - start tags of the list without attributes, but for a link with a checked address and fixed other attributes;
+ * - their end tags, each at its place, so that nothing runs on into the page around it;
+ * - text, in which `<`, `>` and `&` are entities.
+ * Whatever is no tag of the list, well-formed and at a place where it can stand, is text. So nothing that was written is
+ * lost, and the result is the same when it is sanitised again.
+ */
+
+/** Tags inside more tags than this are shown as text. */
+const nestingMax = 40;
+
+export const allowedTags =
+  'p div br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code b strong i em u s del ins sub sup span a'.split(' ');
+
+// Bounds keep a hostile text from being read again and again. An attribute has a value, so `a <b and c> d` is no tag.
+const value = `"[^"]{0,8192}"|'[^']{0,8192}'|[^\\s"'<>\`]{1,8192}`;
+const attribute = `\\s+([a-z][\\w:.-]{0,63})\\s*=\\s*(${value})`;
+const tag = new RegExp(
+  `<(?:/(${allowedTags.join('|')})\\s*|(${allowedTags.join('|')})((?:${attribute.replaceAll('(', '(?:')}){0,32})\\s*/?)>`,
+  'gi',
+);
+const attributes = new RegExp(attribute, 'gi');
+
+const isVoid = new Set(['br', 'hr']);
+const blocks = 'p div hr h1 h2 h3 h4 h5 h6 ul ol blockquote pre'.split(' ');
+/** A start tag ends what stands open right before it, where readers' browsers would do so too. */
+const ends = new Map([...blocks.map((block) => [block, 'p'] as const), ['li', 'li'] as const, ['a', 'a'] as const]);
+
+export function sanitizeRichText(html: string): string {
+  let safe = '';
+  let end = 0;
+  const open: string[] = [];
+  /** How many start tags of a name are shown as text, with their end tags still to come. */
+  const shown = new Map<string, number>();
+  /** How many end tags of a name are still to come for what another end tag has ended already. */
+  const ended = new Map<string, number>();
+  const show = (source: string) => void (safe += textToHtml(decodeHTMLStrict(source)));
+  const close = () => void (safe += `</${open.pop()!}>`);
+
+  const closeEarly = () => {
+    add(ended, open.at(-1)!, 1);
+    close();
+  };
+
+  function start(name: string, written: string, source: string): void {
+    if (open.length > 0 && open.at(-1) === ends.get(name)) closeEarly();
+    if (isVoid.has(name)) return void (safe += `<${name} />`);
+    if (open.length >= nestingMax) {
+      add(shown, name, 1);
+      return show(source);
+    }
+    open.push(name);
+    safe += `<${name}${name === 'a' ? linkTo(written) : ''}>`;
+  }
+
+  function finish(name: string, source: string): void {
+    if (takeOne(shown, name)) return show(source);
+    if (!open.includes(name)) return takeOne(ended, name) ? undefined : show(source);
+    while (open.at(-1) !== name) closeEarly();
+    close();
+  }
+
+  for (const { 0: source, 1: endName, 2: startName, 3: written = '', index } of html.matchAll(tag)) {
+    show(html.slice(end, index));
+    end = index + source.length;
+    if (endName === undefined) start(startName!.toLowerCase(), written, source);
+    else finish(endName.toLowerCase(), source);
+  }
+  show(html.slice(end));
+  while (open.length > 0) close();
+  return safe;
+}
+
+const add = (counts: Map<string, number>, name: string, by: number) => counts.set(name, (counts.get(name) ?? 0) + by);
+
+function takeOne(counts: Map<string, number>, name: string): boolean {
+  const hasOne = (counts.get(name) ?? 0) > 0;
+  if (hasOne) add(counts, name, -1);
+  return hasOne;
+}
+
+/** Text as HTML that shows it: nothing of it is markup, and its lines are lines. */
+export const plainTextToHtml = (text: string): string => textToHtml(text).replaceAll(/\r?\n/g, '<br />$&');
+
+const textToHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A link leads to an absolute address, in a window that cannot reach back; any other one loses its target. */
+function linkTo(written: string): string {
+  for (const [, name, quoted] of written.matchAll(attributes)) {
+    if (name!.toLowerCase() !== 'href') continue;
+    const href = decodeHTMLAttribute(quoted!.replaceAll(/^["']|["']$/g, '')).trim();
+    const isAbsolute = /^(https?:\/\/|mailto:)/i.test(href) && URL.canParse(href);
+    if (!isAbsolute) return '';
+    return ` href="${textToHtml(href).replaceAll('"', '&quot;')}" target="_blank" rel="noopener noreferrer nofollow"`;
+  }
+  return '';
+}

@@ -1,0 +1,164 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openServer } from '../../db/open.ts';
+import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
+import { asOneOfSeveral, endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
+
+/* The longest answers, from a process of its own: what they take of its memory, and of the time of another company. */
+
+const residentBytesMax = 600 * 1024 * 1024;
+/** Twice what it may be on a machine that does nothing else: the tests beside this one take their part of it. */
+const neighbourMsMax = 2_000;
+const messageBytes = 65_000;
+
+const home = await makeHome();
+const comments = 1_500;
+const logs = 300_000;
+// The embedded database, inside the process, holds half of that memory by itself and is for a first look.
+const isServer = home.databaseUrl !== undefined;
+afterAll(async () => {
+  await endAllProcesses();
+  await home.remove();
+});
+const neighbour = 'neighbour@example.com';
+const start = () =>
+  startProcess(
+    // The allocator as `npm start` sets it.
+    { ...home.environment, ...asOneOfSeveral, SEED_DEMO: 'true', MALLOC_ARENA_MAX: '1' },
+    [process.execPath, 'server/main.ts'],
+  );
+
+type Session = Caller & { pair: TokenPair; companyId: number };
+
+async function signIn(url: string): Promise<Session> {
+  const demo = JSON.parse(readFileSync(join(home.folder, 'demo-sign-in.json'), 'utf8')) as object;
+  const { status, body } = await createCaller(url).post('/login/', demo);
+  expect(status).toBe(200);
+  return { ...createCaller(url, body), pair: body, companyId: body.company.company_id };
+}
+
+async function codeOf(email: string): Promise<string> {
+  const file = join(home.folder, 'mail.jsonl');
+  const mails = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []);
+  const mail = await vi.waitUntil(() => mails().find((line) => line.includes(email)), { timeout: 20_000 });
+  return /\b\d{6}\b/.exec((JSON.parse(mail) as { text: string }).text)![0];
+}
+
+async function register(url: string): Promise<Session> {
+  const stranger = createCaller(url);
+  await stranger.post('/get-register-otp/', { email: neighbour });
+  const { status, body } = await stranger.post('/api/create-company-and-employee/', {
+    company_name: 'Next door',
+    email: neighbour,
+    otp: await codeOf(neighbour),
+    first_name: 'Nell',
+    last_name: 'Neighbour',
+  });
+  expect(status).toBe(200);
+  return { ...createCaller(url, body), pair: body, companyId: body.company.company_id };
+}
+
+/** Fills one task of the demo company, straight in the database: over HTTP it would take an hour. */
+async function fillTask(companyId: number): Promise<number> {
+  const database = openServer(home.databaseUrl!);
+  const { db } = database;
+  const { rows } = await sql<{ task_id: number }>`
+    select min(task_id) as task_id from tasks where company_id = ${companyId} and deleted_at is null`.execute(db);
+  const taskId = rows[0]!.task_id;
+  await sql`
+    with written as (
+      insert into comments (company_id, task_id, sender_id, message, created_at)
+      select t.company_id, t.task_id, t.owner_id, repeat('&amp;', ${messageBytes / 5}), now()
+      from tasks as t, generate_series(1, ${comments}) where t.company_id = ${companyId} and t.task_id = ${taskId}
+      returning company_id, comment_id
+    )
+    insert into comment_views (company_id, comment_id, employee_id, seen_at)
+    select w.company_id, w.comment_id, e.employee_id, now()
+    from written as w join employees as e on e.company_id = w.company_id`.execute(db);
+  // A second each, so that none lies in the future and no two of one person overlap.
+  for (let from = 1; from <= logs; from += 20_000)
+    await sql`
+    insert into task_logs (company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at)
+    select t.company_id, t.task_id, t.owner_id, t.project_id, start, start + interval '1 second', 'Cut the gears', false, now(), now()
+    from tasks as t, generate_series(${from}::integer, ${from + 19_999}::integer) as n, lateral (select timestamptz '2020-01-01' + n * interval '1 minute' as start) as s
+    where t.company_id = ${companyId} and t.task_id = ${taskId}`.execute(db);
+  await database.close();
+  return taskId;
+}
+
+/** Reads an answer to its end without keeping it; answers its length and how it ends. */
+function readAll(url: string, path: string, { access_token, refresh_token }: TokenPair) {
+  return new Promise<{ status: number; length: number; end: string }>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${access_token}`, 'x-refresh-token': refresh_token };
+    const sent = request(`${url}${path}`, { headers, agent: false }, (answer) => {
+      let length = 0;
+      let end = '';
+      answer.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        end = (end + chunk.subarray(-40).toString()).slice(-40);
+      });
+      answer.on('error', reject);
+      answer.on('end', () => resolve({ status: answer.statusCode!, length, end }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const peakOf = ({ pid }: ServiceProcess): number =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
+
+let service: ServiceProcess;
+let demo: Session;
+let other: Session;
+let taskId: number;
+beforeAll(async () => {
+  if (!isServer) return;
+  const first = await start();
+  const { companyId } = await signIn(first.url);
+  const { pair } = await register(first.url);
+  first.signal('SIGTERM');
+  await first.ended;
+  taskId = await fillTask(companyId);
+  service = await start();
+  demo = await signIn(service.url);
+  const next = createCaller(service.url, pair);
+  other = { ...next, pair, companyId: companyId + 1 };
+}, 240_000);
+
+test.runIf(isServer)(
+  'five of the longest answers at once are whole, in bounded memory, and hold up no other company',
+  async () => {
+    const paths = [
+      `/api/tasks/chat/${taskId}/`,
+      `/api/tasks/chat/${taskId}/`,
+      `/trpc/comments.listByTask?input=${encodeURIComponent(JSON.stringify({ task_id: taskId }))}`,
+      `/taskLogs/task/${taskId}/`,
+      `/taskLogs/task/${taskId}/`,
+    ];
+    const state = { isReading: true };
+    const answers = Promise.all(paths.map((path) => readAll(service.url, path, demo.pair))).finally(
+      () => (state.isReading = false),
+    );
+    const waits: number[] = [];
+    while (state.isReading) {
+      const began = performance.now();
+      expect((await other.get('/api/sessions/')).status).toBe(200);
+      waits.push(performance.now() - began);
+    }
+    const [talk, , overTrpc, list] = await answers;
+    const peak = peakOf(service);
+    const [worst] = waits.toSorted((a, b) => b - a).slice(Math.floor(waits.length / 100));
+    for (const { status } of await answers) expect(status).toBe(200);
+    expect(talk!.length).toBeGreaterThan(comments * messageBytes);
+    expect(overTrpc!.length).toBe(talk!.length + '{"result":{"data":}}'.length);
+    expect(list!.length).toBeGreaterThan(logs * 150);
+    expect(list!.end).toContain(`"totalSeconds":`);
+    expect(peak).toBeLessThan(residentBytesMax);
+    expect(worst).toBeLessThan(neighbourMsMax);
+  },
+  300_000,
+);
