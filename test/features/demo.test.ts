@@ -98,7 +98,7 @@ describe('the demo company', () => {
       where company_id = ${admin.companyId} and recipient_id = ${admin.employeeId}
       order by notification_id`.execute(service.database.db);
     expect(rows).toContainEqual({ category: 'message', is_mention: true });
-    expect(rows).toContainEqual({ category: 'need_attention', is_mention: false });
+    expect(rows).toContainEqual({ category: 'project', is_mention: false });
     expect(service.mailbox.mails).toEqual([]);
   });
 });

@@ -100,7 +100,8 @@ describe('the list', () => {
       '?app_type=Task': 2,
       '?category=notice': 1,
       '?priorty=activity': 1,
-      '?priority=activity': 3,
+      '?priority=activity': 1,
+      '?priority=activity&priorty=primary': 1,
       '?isArchive=true': 1,
       '?isArchive=FALSE': 2,
       '?later=True': 1,
@@ -218,8 +219,12 @@ describe("somebody else's notifications", () => {
       ['PUT', `/api/notification-preferences/${person.employeeId}/`],
     ] as const;
     for (const [method, path] of own) {
-      expect([path, refusal(await admin.send(method, path))]).toEqual([path, { status: 403, code: 'FORBIDDEN' }]);
-      expect([path, refusal(await stranger.send(method, path))]).toEqual([path, { status: 404, code: 'NOT_FOUND' }]);
+      const body = method === 'GET' ? undefined : {};
+      expect([path, refusal(await admin.send(method, path, body))]).toEqual([path, { status: 403, code: 'FORBIDDEN' }]);
+      expect([path, refusal(await stranger.send(method, path, body))]).toEqual([
+        path,
+        { status: 404, code: 'NOT_FOUND' },
+      ]);
     }
     for (const caller of [admin, stranger]) {
       expect(refusal(await caller.patch(`/api/notifications/read/${one._id}/`))).toEqual({
@@ -236,7 +241,7 @@ describe("somebody else's notifications", () => {
 });
 
 describe('flags', () => {
-  test('are changed by name, and at least one is needed', async () => {
+  test('are changed by name', async () => {
     const person = await service.addEmployee(admin);
     await tell(person, {});
     const [one] = (await listOf(person)).body.results;
@@ -254,7 +259,6 @@ describe('flags', () => {
     });
     expect((await person.patch(path, { read: false })).body).toMatchObject({ read: false });
     expect(await unreadOf(person)).toBe(1);
-    expect(refusal(await person.patch(path, {}))).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     expect(refusal(await person.patch(path, { starred: 'yes' }))).toMatchObject({ status: 400, issues: ['starred'] });
   });
 });

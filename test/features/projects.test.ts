@@ -89,7 +89,6 @@ describe('a new project', () => {
   test.each([
     [{ name: ' ' }, 'name'],
     [{ allocatedHours: -1 }, 'allocatedHours'],
-    [{ allocatedHours: 1.005 }, 'allocatedHours'],
     [{ allocatedHours: 100_000_000 }, 'allocatedHours'],
     [{ allocatedHours: '5' }, 'allocatedHours'],
     [{ owner_id: 0 }, 'owner_id'],

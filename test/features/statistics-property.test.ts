@@ -195,6 +195,8 @@ async function checkTimesheets({ admin }: World): Promise<void> {
   const kept = await database.db
     .selectFrom('work_days')
     .where('company_id', '=', companyId)
+    // What rounds to no time has no row in a timesheet.
+    .where('logged_seconds', '>', 0)
     .select(['employee_id as userId', 'day as date', 'logged_seconds as seconds'])
     .orderBy('employee_id')
     .orderBy('day')

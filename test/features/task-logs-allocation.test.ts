@@ -54,7 +54,7 @@ describe('a project that exceeds its allocated hours', () => {
     expect(recipients).toEqual(admins);
     expect(rows[0]).toMatchObject({
       app_type: 'task',
-      category: 'need_attention',
+      category: 'project',
       priority: 'primary',
       title: 'Analytical Engine is over its allocated hours',
       message: 'Analytical Engine has 3.25 hours logged, and 2.5 allocated.',

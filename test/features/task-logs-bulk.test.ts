@@ -179,14 +179,14 @@ describe('one invalid entry', () => {
     ]);
     expect(refusal(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     expect(answer.body.issues.map(({ path, code }: { path: unknown; code: string }) => [path, code])).toEqual([
-      [[1, 'endTime'], 'custom'],
+      [[1, 'endTime'], 'out_of_range'],
       [[2, 'taskId'], 'not_found'],
-      [[2, 'userId'], 'custom'],
+      [[2, 'userId'], 'mismatch'],
       [[3, 'userId'], 'not_found'],
-      [[3, 'endTime'], 'custom'],
-      [[3, 'startTime'], 'custom'],
+      [[3, 'endTime'], 'out_of_range'],
+      [[3, 'startTime'], 'out_of_range'],
       [[4, 'taskId'], 'not_found'],
-      [[4, 'endTime'], 'custom'],
+      [[4, 'endTime'], 'out_of_range'],
     ]);
     expect(answer.body.detail).toContain('1.endTime must be after the start');
     expect(await logsOf(taskId)).toEqual({ taskLogs: [], totalSeconds: 0 });

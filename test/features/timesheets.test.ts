@@ -208,3 +208,20 @@ test('over tRPC a timesheet is typed, and a file is refused', async () => {
     data: { code: 'VALIDATION_FAILED', issues: [{ path: ['format'] }] },
   });
 });
+
+test('no row has zero seconds, whatever the rows are', async () => {
+  // Less than half a second before midnight in Berlin: that part rounds to nothing.
+  await log(grace, engine.taskId, '2026-05-04T21:59:59.8Z', '2026-05-04T22:00:10Z');
+  await log(leader, loom.taskId, '2026-05-06T09:00:00Z', '2026-05-06T09:00:00.3Z');
+  const may = 'from=2026-05-01&to=2026-05-31';
+  const rowsOf = async (groupBy: string, range = may) => (await sheet(admin, `${range}&groupBy=${groupBy}`)).rows;
+  expect(await rowsOf('day')).toEqual([{ ...named(grace), date: '2026-05-05', ...time(10) }]);
+  expect(await rowsOf('week')).toMatchObject([{ ...named(grace), mon: 0, tue: 10, seconds: 10 }]);
+  for (const groupBy of ['employee', 'project', 'task'])
+    expect(await rowsOf(groupBy)).toEqual([expect.objectContaining({ seconds: 10 })]);
+  for (const groupBy of ['day', 'week', 'employee', 'project', 'task']) {
+    expect(await rowsOf(groupBy, 'from=2026-05-04&to=2026-05-04')).toEqual([]);
+    const csv = await sheetOf(admin, `from=2026-05-04&to=2026-05-04&groupBy=${groupBy}&format=csv`);
+    expect(csv.status).toBe(200);
+  }
+});

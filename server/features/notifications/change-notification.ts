@@ -6,13 +6,16 @@ import { changeCounts, lockCounts, ownNotifications, toNotification, withRecord 
 import type { Notification } from './schemas.ts';
 import { keepTallies, talliedColumns } from './tallies.ts';
 
-type Flags = Partial<{ is_read: boolean; is_starred: boolean; is_later: boolean; is_archived: boolean }>;
+export type Flags = { is_read: boolean; is_starred: boolean; is_later: boolean; is_archived: boolean };
 
-/** Sets flags of one of the caller's notifications; the badge follows where it was read, or unread again. */
+/**
+ * Sets flags of one of the caller's notifications; the badge follows where it was read, or unread again. Flags that are
+ * as they were change nothing and make no event.
+ */
 export async function changeNotification(
   { db, caller, services }: Context & { db: Db; caller: Member },
   notificationId: number,
-  flags: Flags,
+  { flags, type }: { flags: Partial<Flags>; type: 'notification.read' | 'notification.updated' },
 ): Promise<z.input<typeof Notification>> {
   const { companyId, employeeId } = caller;
   await lockCounts(db, caller);
@@ -21,7 +24,8 @@ export async function changeNotification(
     .select(talliedColumns.map((name) => `n.${name}` as const))
     .executeTakeFirst();
   if (!before) throw NOT_FOUND();
-  if (Object.keys(flags).length > 0) {
+  const after = { ...before, ...flags };
+  if (talliedColumns.some((name) => after[name] !== before[name])) {
     await db
       .updateTable('notifications')
       .set(flags)
@@ -31,16 +35,15 @@ export async function changeNotification(
       .execute();
     await keepTallies(db, caller, [
       { ...before, by: -1 },
-      { ...before, ...flags, by: 1 },
+      { ...after, by: 1 },
     ]);
-  }
-  if (flags.is_read !== undefined && flags.is_read !== before.is_read) {
+    const { is_read, is_starred, is_later, is_archived } = after;
     await changeCounts(db, caller, {
-      unread: flags.is_read ? -1 : 1,
+      unread: Number(before.is_read) - Number(is_read),
       total: 0,
-      type: 'notification.read',
       ids: [notificationId],
       now: services.clock.now(),
+      ...(type === 'notification.read' ? { type } : { type, flags: { is_read, is_starred, is_later, is_archived } }),
     });
   }
   return toNotification(await withRecord(one()).executeTakeFirstOrThrow());

@@ -6,6 +6,7 @@ import type { Db } from '../../../db/open.ts';
 import { FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { readPage } from '../../kernel/read-page.ts';
 import { id, page, pageOf } from '../../kernel/wire.ts';
 import { appTypes, categories, priorities } from './notify.ts';
 import {
@@ -27,10 +28,14 @@ const filters = z.object({
     .string()
     .toLowerCase()
     .pipe(z.enum(appTypes))
-    .optional()
-    .meta({ description: '`hr` or `task`, without regard to case' }),
+    .meta({ description: 'Without regard to case', enum: [...appTypes] })
+    .optional(),
   category: z.enum(categories).optional(),
   priorty: z.enum(priorities).optional(),
+  priority: z
+    .enum(priorities)
+    .meta({ description: 'The same as `priorty`, which counts where both are sent' })
+    .optional(),
   isArchive: z.boolean().optional(),
   later: z.boolean().optional(),
   read: z.boolean().optional(),
@@ -52,26 +57,22 @@ export const listNotifications = member
   .input(filters.extend({ recipient_id: id, page }))
   .output(pageOf(Notification))
   .query(async ({ ctx, input }) => {
-    const { recipient_id: recipientId, page: number, ...filtered } = input;
+    const { recipient_id: recipientId, page: wantedPage, ...filtered } = input;
     const recipient = await requireSelf(ctx.db, ctx.caller, recipientId);
     const wanted = toColumns(filtered);
-    const [rows, total] = await Promise.all([
-      readPage(ctx.db, wanted, recipient, number),
-      totalOf(ctx.db, recipient, wanted),
-    ]);
-    return {
-      results: rows.map(toNotification),
-      page: number,
+    return readPage({
+      page: wantedPage,
       pageSize,
-      total,
-      totalPages: Math.ceil(total / pageSize),
-    };
+      readRows: (skipped) => readRows(ctx.db, wanted, recipient, skipped),
+      readTotal: () => totalOf(ctx.db, recipient, wanted),
+      toItem: toNotification,
+    });
   });
 
 const toColumns = (filtered: Filters): Narrowed => ({
   app_type: filtered.app_type,
   category: filtered.category,
-  priority: filtered.priorty,
+  priority: filtered.priorty ?? filtered.priority,
   is_archived: filtered.isArchive,
   is_later: filtered.later,
   is_read: filtered.read,
@@ -79,10 +80,10 @@ const toColumns = (filtered: Filters): Narrowed => ({
   is_mention: filtered.isMention,
 });
 
-function readPage(db: Db, wanted: Narrowed, recipient: Recipient, page: number): Promise<NotificationRow[]> {
+function readRows(db: Db, wanted: Narrowed, recipient: Recipient, skipped: number): Promise<NotificationRow[]> {
   const narrowing = narrowedBy(wanted);
-  if (narrowing === '' && page === 1) return readNewest(db, recipient);
-  return readMatching(db, narrowing, { ...recipient, ...wanted, skipped: (page - 1) * pageSize });
+  if (narrowing === '' && skipped === 0) return readNewest(db, recipient);
+  return readMatching(db, narrowing, { ...recipient, ...wanted, skipped });
 }
 
 /** What is asked for most has one plan for all. */

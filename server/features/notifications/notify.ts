@@ -49,28 +49,7 @@ export async function notify(
       told.push(one.recipientId);
       continue;
     }
-    const made = await db
-      .insertInto('notifications')
-      .values({
-        company_id: companyId,
-        recipient_id: one.recipientId,
-        cause: one.cause,
-        app_type: one.appType,
-        category: one.category,
-        priority: one.priority,
-        title: one.title,
-        message: one.message,
-        link: one.link,
-        actor_id: one.actorId,
-        task_id: one.taskId ?? null,
-        comment_id: one.commentId ?? null,
-        project_id: one.projectId ?? null,
-        is_mention: one.isMention ?? false,
-        created_at: now,
-      })
-      .onConflict((conflict) => conflict.columns(['company_id', 'recipient_id', 'cause']).doNothing())
-      .returning('notification_id')
-      .executeTakeFirst();
+    const made = await insertInOrder(db, companyId, one, now);
     if (!made) continue;
     const recipient = { companyId, employeeId: one.recipientId };
     const [unread] = await Promise.all([
@@ -82,7 +61,7 @@ export async function notify(
       stream: streamOf(one.recipientId),
       type: 'notification.created',
       payload: { notification_id: made.notification_id, unread },
-      at: now,
+      at: made.created_at,
     });
     told.push(one.recipientId);
   }
@@ -118,10 +97,43 @@ async function findUnwanted(db: Db, companyId: number, notifications: NewNotific
   return new Set(rows.map((row) => keyOf(row.employee_id, row.category)));
 }
 
+/**
+ * Writes a notification under the row lock of its recipient's counts, where it also gets its identifier and its time. So
+ * identifiers, times and the numbers of the stream's events are all in the order of commits, even where the clocks of
+ * nodes differ. Answers nothing where the same cause has made one before.
+ */
+async function insertInOrder(
+  db: Db,
+  companyId: number,
+  one: NewNotification,
+  now: Date,
+): Promise<{ notification_id: number; created_at: Date } | undefined> {
+  const { rows } = await sql<{ notification_id: number; created_at: Date }>`
+    with counts as (
+      insert into notification_counts as c (company_id, employee_id, last_created_at)
+      values (${companyId}, ${one.recipientId}, ${now})
+      on conflict (company_id, employee_id)
+        do update set last_created_at = greatest(c.last_created_at, excluded.last_created_at)
+      returning company_id, employee_id, last_created_at
+    )
+    insert into notifications (
+      company_id, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id, comment_id,
+      project_id, is_mention, created_at
+    )
+    select company_id, employee_id, ${one.cause}, ${one.appType}, ${one.category}, ${one.priority}, ${one.title},
+      ${one.message}, ${one.link}, ${one.actorId}::bigint, ${one.taskId ?? null}::bigint, ${one.commentId ?? null}::bigint,
+      ${one.projectId ?? null}::bigint, ${one.isMention ?? false}::boolean, last_created_at
+    from counts
+    on conflict (company_id, recipient_id, cause) do nothing
+    returning notification_id, created_at`.execute(db);
+  return rows[0];
+}
+
+/** Needs the lock that {@link insertInOrder} takes. */
 async function countUnread(db: Db, companyId: number, employeeId: number): Promise<number> {
   const { rows } = await sql<{ unread: number }>`
-    insert into notification_counts as c (company_id, employee_id, unread, total) values (${companyId}, ${employeeId}, 1, 1)
-    on conflict (company_id, employee_id) do update set unread = c.unread + 1, total = c.total + 1
+    update notification_counts set unread = unread + 1, total = total + 1
+    where company_id = ${companyId} and employee_id = ${employeeId}
     returning unread`.execute(db);
   return rows[0]!.unread;
 }

@@ -9,7 +9,7 @@ export const onMine = stream
     events: {
       schema: NotificationEvent,
       summary: "What happens to one's own notifications",
-      description: 'New, read and deleted ones, each with the new unread count for a badge.',
+      description: 'New, read, otherwise changed and deleted ones, each with the new unread count for a badge.',
     },
   })
   .input(z.object({ lastEventId }).optional())

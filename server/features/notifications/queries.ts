@@ -7,6 +7,7 @@ import type { Member } from '../../kernel/context.ts';
 import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
 import { publish } from '../../kernel/publish.ts';
 import { findEmployee } from '../employees/queries.ts';
+import type { Flags } from './change-notification.ts';
 import { streamOf } from './notify.ts';
 import type { Notification } from './schemas.ts';
 
@@ -121,17 +122,16 @@ const countsOf = lookUp<Counts & { company_id: number; employee_id: number }>('e
     .compile(),
 );
 
-/** Records that some went or were read (or unread again), and tells the person's stream. Needs {@link lockCounts} before. */
+/** Records that some went, were read or got other flags, and tells the person's stream. Needs {@link lockCounts} before. */
 export async function changeCounts(
   db: Db,
   recipient: Recipient,
   change: {
     unread: number;
     total: number;
-    type: 'notification.read' | 'notification.deleted';
     ids: number[];
     now: Date;
-  },
+  } & ({ type: 'notification.read' | 'notification.deleted' } | { type: 'notification.updated'; flags: Flags }),
 ): Promise<void> {
   const { companyId, employeeId } = recipient;
   const { rows } = await sql<Counts>`
@@ -145,8 +145,7 @@ export async function changeCounts(
     payload: {
       notification_ids: change.ids.length > idsMax ? null : change.ids,
       unread: rows[0]?.unread ?? 0,
-      // The one who marks as unread again says so by the count.
-      read: change.unread <= 0,
+      ...('flags' in change ? change.flags : {}),
     },
     at: change.now,
   });

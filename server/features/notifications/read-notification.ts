@@ -15,4 +15,6 @@ export const readNotification = member
   )
   .input(z.object({ notification_id: id }))
   .output(Notification)
-  .mutation(({ ctx, input }) => changeNotification(ctx, input.notification_id, { is_read: true }));
+  .mutation(({ ctx, input }) =>
+    changeNotification(ctx, input.notification_id, { flags: { is_read: true }, type: 'notification.read' }),
+  );

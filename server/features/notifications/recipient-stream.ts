@@ -28,9 +28,25 @@ export const NotificationEvent = z.discriminatedUnion('type', [
       ...eventFields('notification.read'),
       unread,
       notificationIds,
-      read: z.boolean().meta({ description: 'false where they were marked as unread again' }),
+      read: z
+        .boolean()
+        .meta({ description: 'true; false in events of older versions, for those marked as unread again' }),
     })
-    .meta({ id: 'notification.read', description: 'Some were read, or marked as unread again.' }),
+    .meta({ id: 'notification.read', description: 'Some were marked as read.' }),
+  z
+    .object({
+      ...eventFields('notification.updated'),
+      unread,
+      notificationId: id,
+      read: z.boolean(),
+      starred: z.boolean(),
+      later: z.boolean(),
+      isArchive: z.boolean(),
+    })
+    .meta({
+      id: 'notification.updated',
+      description: 'Flags of one were changed, `read` included: all four as they are after this.',
+    }),
   z
     .object({ ...eventFields('notification.deleted'), unread, notificationIds })
     .meta({ id: 'notification.deleted', description: 'Some were deleted.' }),
@@ -39,6 +55,14 @@ export const NotificationEvent = z.discriminatedUnion('type', [
 ]);
 
 const Created = z.object({ notification_id: id, unread: z.int() });
+const Updated = z.object({
+  notification_ids: z.tuple([id]),
+  unread: z.int(),
+  is_read: z.boolean(),
+  is_starred: z.boolean(),
+  is_later: z.boolean(),
+  is_archived: z.boolean(),
+});
 const Changed = z.object({
   notification_ids: z.array(id).nullable(),
   unread: z.int(),
@@ -64,6 +88,11 @@ function toEvent({ sequence, type, at, payload }: StoredFact, notifications: Rea
   if (type === 'notification.created') {
     const { notification_id: notificationId, unread } = Created.parse(payload);
     return { ...head, unread, notificationId, notification: notifications.get(notificationId) ?? null };
+  }
+  if (type === 'notification.updated') {
+    const { notification_ids: ids, unread, ...flags } = Updated.parse(payload);
+    const { is_read: read, is_starred: starred, is_later: later, is_archived: isArchive } = flags;
+    return { ...head, unread, notificationId: ids[0], read, starred, later, isArchive };
   }
   const { notification_ids: notificationIds, unread, read } = Changed.parse(payload);
   return { ...head, unread, notificationIds, read };

@@ -6,9 +6,15 @@ export const Notification = z
   .object({
     _id: id,
     recipient_id: id,
-    app_type: z.enum(appTypes),
-    category: z.enum(categories),
-    priorty: z.enum(priorities).meta({ description: 'The priority; spelled so throughout the interface' }),
+    app_type: z.enum(appTypes).meta({ description: '`hr` for people and time, `task` for the rest' }),
+    category: z.enum(categories).meta({
+      description:
+        '`task`: one was assigned, or made a collaborator; `project`: one was made its owner, or its hours are exceeded (admins); `message`: comments and likes; `notice`: company-wide, such as another name or time zone; `need_attention`: what waits for the reader, such as a timer that was closed after 24 hours',
+    }),
+    priorty: z.enum(priorities).meta({
+      description:
+        '`primary`: it concerns the reader directly; `updates`: something that they follow moved on; `activity`: likes; `others`: notices. Spelled so throughout the interface',
+    }),
     title: z.string(),
     message: z.string(),
     link: z.string().nullable(),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { invalid } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
@@ -11,7 +10,8 @@ export const updateNotification = member
     rest('PATCH /api/notifications/{notification_id}/', {
       section: 'Additions',
       summary: "Archive, keep for later, star or mark one of one's own notifications",
-      description: 'Any of the four flags; at least one.',
+      description:
+        'Any of the four flags; without any nothing changes. One that changes is told to `notifications.onMine` as `notification.updated`, once for all that changed.',
       example: { isArchive: true, starred: false },
     }),
   )
@@ -29,6 +29,5 @@ export const updateNotification = member
     const { notification_id: notificationId, isArchive, later, starred, read } = input;
     const given = { is_archived: isArchive, is_later: later, is_starred: starred, is_read: read };
     const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-    if (Object.keys(flags).length === 0) throw invalid([], 'must have at least one of isArchive, later, starred, read');
-    return changeNotification(ctx, notificationId, flags);
+    return changeNotification(ctx, notificationId, { flags, type: 'notification.updated' });
   });

@@ -3,6 +3,7 @@ import { cutPage } from '../../../db/cut-page.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { readPage } from '../../kernel/read-page.ts';
 import { id, page, pageOf } from '../../kernel/wire.ts';
 import { countKept } from '../company/counts.ts';
 import { fromProjects, projectColumns, toProject } from './queries.ts';
@@ -26,19 +27,16 @@ export const listProjects = member
     const chosen = fromProjects(ctx.db, companyId).$if(input.status !== undefined, (query) =>
       query.where('status', '=', input.status!),
     );
-    const [rows, total] = await Promise.all([
-      chosen
-        .select(projectColumns)
-        .orderBy('project_id', 'desc')
-        .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize, isWhole: input.status === undefined }))
-        .execute(),
-      countKept(ctx.db, companyId, 'project', input),
-    ]);
-    return {
-      results: rows.map(toProject),
+    return readPage({
       page: input.page,
       pageSize,
-      total,
-      totalPages: Math.ceil(total / pageSize),
-    };
+      readRows: (skipped) =>
+        chosen
+          .select(projectColumns)
+          .orderBy('project_id', 'desc')
+          .$call(cutPage({ size: pageSize, skipped, isWhole: input.status === undefined }))
+          .execute(),
+      readTotal: () => countKept(ctx.db, companyId, 'project', input),
+      toItem: toProject,
+    });
   });

@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import { id, moment, text } from '../../kernel/wire.ts';
+import { decimal, id, moment, text } from '../../kernel/wire.ts';
 
 export const projectStatuses = ['active', 'on_hold', 'completed', 'archived'] as const;
 export const projectStatus = z.enum(projectStatuses);
 
 /** Hours as people plan them. */
-export const hours = z
-  .number()
-  .min(0)
-  .max(99_999_999.99)
-  .refine((value) => Number(value.toFixed(2)) === value, 'must have at most 2 decimals');
+export const hours = decimal({ max: 99_999_999.99 });
 
 export const Project = z
   .object({
@@ -30,6 +26,6 @@ export const Project = z
 export const projectFields = {
   name: text({ max: 200 }),
   description: text({ min: 0, max: 20_000 }).nullable(),
-  allocatedHours: hours.nullable().meta({ description: 'null is without limit' }),
+  allocatedHours: hours.nullable().meta({ description: 'Rounded half up to two decimals; null is without limit' }),
   owner_id: id.meta({ description: 'An active employee of the company' }),
 };

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { id, isEmptyUpdate } from '../../kernel/wire.ts';
 import { keepProjectCounts } from '../company/counts.ts';
 import { settleAllocation } from '../task-logs/allocation.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
+import { tellOwner } from './ownership.ts';
 import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
 import { Project, projectFields, projectStatus } from './schemas.ts';
 
@@ -15,7 +16,7 @@ export const updateProject = member
       section: 'Additions',
       summary: 'Change a project',
       description:
-        'For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours` below what is logged crosses the allocation and notifies the admins; raising it to at least what is logged, or lifting it with `null`, arms that notification again. An owner who has been deactivated may stay, but not become one.',
+        'For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours` below what is logged crosses the allocation and notifies the admins; raising it to at least what is logged, or lifting it with `null`, arms that notification again. A new owner other than the caller is notified. An owner who has been deactivated may stay, but not become one.',
       faults: [FORBIDDEN],
       example: { project_id: 7, allocatedHours: 160, status: 'on_hold' },
     }),
@@ -28,6 +29,7 @@ export const updateProject = member
     const project = await lockProject(ctx.db, companyId, input.project_id);
     if (!project) throw NOT_FOUND();
     if (!mayManage(ctx.caller, project)) throw FORBIDDEN();
+    if (isEmptyUpdate(input, 'project_id')) return toProject(project);
     const { owner_id: ownerId = project.owner_id } = input;
     if (ownerId !== project.owner_id && !(await isActiveEmployee(ctx.db, companyId, ownerId)))
       throw notFoundIn('owner_id');
@@ -51,5 +53,9 @@ export const updateProject = member
       ctx.afterCommit(ctx.services.wakeDeliveries);
     }
     await keepProjectCounts(ctx.db, { companyId, before: project.status, after: row.status });
+    if (ownerId !== project.owner_id) {
+      const owned = { companyId, projectId: project.project_id, actorId: ctx.caller.employeeId, ownerId };
+      if (await tellOwner(ctx.db, owned, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
+    }
     return toProject(row);
   });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import type { Issue } from '../../kernel/fault.ts';
+import type { Issue } from '../../kernel/issues.ts';
 import { id, timestamp } from '../../kernel/wire.ts';
 import type { VisibleTask } from '../tasks/queries.ts';
 import type { TaskLogRow } from './queries.ts';
@@ -41,14 +41,14 @@ export async function findEntryIssues(
     const at = (field: keyof typeof entry) => ['entries', index, field];
     if (!tasks.has(entry.taskId)) issues.push({ ...nothing, path: at('taskId') });
     if (colleagues.has(entry.userId))
-      issues.push({ path: at('userId'), message: 'must be the employee of the path', code: 'custom' });
+      issues.push({ path: at('userId'), message: 'must be the employee of the path', code: 'mismatch' });
     else if (entry.userId !== employeeId) issues.push({ ...nothing, path: at('userId') });
     const fields = { start: at('startTime'), end: at('endTime') };
     return [...issues, ...findTimeIssues({ start: entry.startTime, end: entry.endTime }, now, fields)];
   });
 }
 
-const nothing = { message: 'names nothing in your company', code: 'not_found' };
+const nothing = { message: 'names nothing in your company', code: 'not_found' } as const;
 
 async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly number[]): Promise<number[]> {
   const rows = await db

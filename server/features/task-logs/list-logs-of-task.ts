@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { NOT_FOUND } from '../../kernel/faults.ts';
+import { listPieces, streamed } from '../../kernel/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
-import { listTaskLogs, toTaskLog } from './queries.ts';
+import { listNewestTaskLogs, taskLogsInBatches, toTaskLog, type TaskLogRow } from './queries.ts';
 import { TaskLog } from './schemas.ts';
 
 export const listLogsOfTask = member
@@ -12,17 +13,34 @@ export const listLogsOfTask = member
     rest('GET /taskLogs/task/{taskId}/', {
       section: 'Task logs',
       summary: 'All logs of a task, the newest start first',
-      description: 'Read by any active employee of the company. `totalSeconds` is the sum of the logs in the answer.',
+      description:
+        'Read by any active employee of the company. All logs are answered, however many there are: a long answer is sent while it is read, with the logs of the moment when it began. `totalSeconds` is the sum of the logs in the answer.',
     }),
   )
   .input(z.object({ taskId: id }))
   .output(z.object({ taskLogs: z.array(TaskLog), totalSeconds: z.int() }))
   .query(async ({ ctx, input }) => {
-    const { companyId } = ctx.caller;
-    if (!(await findVisibleTask(ctx.db, companyId, input.taskId))) throw NOT_FOUND();
-    const rows = await listTaskLogs(ctx.db, companyId, input.taskId);
-    return {
-      taskLogs: rows.map(toTaskLog),
-      totalSeconds: rows.reduce((total, row) => total + row.duration_seconds, 0),
+    const { db, caller } = ctx;
+    const { companyId } = caller;
+    const { taskId } = input;
+    if (!(await findVisibleTask(db, companyId, taskId))) throw NOT_FOUND();
+    const rows = await listNewestTaskLogs(db, { companyId, taskId, limit: shortMax + 1 });
+    let totalSeconds = 0;
+    const add = (some: TaskLogRow[]) => {
+      for (const row of some) totalSeconds += row.duration_seconds;
+      return some.map(toTaskLog);
     };
+    if (rows.length <= shortMax) {
+      const taskLogs = add(rows);
+      return { taskLogs, totalSeconds };
+    }
+    async function* batches() {
+      for await (const some of taskLogsInBatches(db, companyId, taskId)) yield add(some);
+    }
+    return streamed(
+      listPieces({ field: 'taskLogs', item: TaskLog, batches: batches(), others: () => ({ totalSeconds }) }),
+    );
   });
+
+/** Up to so many logs, each with up to 10,000 characters, are answered in one piece. */
+const shortMax = 250;

@@ -4,6 +4,7 @@ import { compiled } from '../../../db/compiled.ts';
 import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
+import { batchesOf, PackedIds } from '../../kernel/json-stream.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './faults.ts';
 import type { TaskLog } from './schemas.ts';
@@ -41,8 +42,11 @@ export function toTaskLog(row: TaskLogRow): z.input<typeof TaskLog> {
   };
 }
 
-/** The logs of a task, the newest start first. */
-export async function listTaskLogs(db: Db, companyId: number, taskId: number): Promise<TaskLogRow[]> {
+/** The newest logs of a task, the newest start first, at most so many. */
+export async function listNewestTaskLogs(
+  db: Db,
+  { companyId, taskId, limit }: { companyId: number; taskId: number; limit: number },
+): Promise<TaskLogRow[]> {
   return db
     .selectFrom('task_logs')
     .where('company_id', '=', companyId)
@@ -50,7 +54,38 @@ export async function listTaskLogs(db: Db, companyId: number, taskId: number): P
     .select(columns)
     .orderBy('start_time', 'desc')
     .orderBy('task_log_id', 'desc')
+    .limit(limit)
     .execute();
+}
+
+/** What a batch of logs holds: bytes of descriptions, and logs. */
+const batch = { weightMax: 256 * 1024, countMax: 1_000 };
+
+/**
+ * All logs of a task in the same order, in batches. They are those of the moment when reading begins, as they are when
+ * their batch is read; one that has left the task by then is left out.
+ */
+export async function* taskLogsInBatches(db: Db, companyId: number, taskId: number): AsyncGenerator<TaskLogRow[]> {
+  const { rows } = await sql<{ packed: Buffer | null }>`
+    select string_agg(
+      int8send(task_log_id) || int4send(coalesce(octet_length(description), 0)),
+      ''::bytea order by start_time desc, task_log_id desc
+    ) as packed
+    from task_logs where company_id = ${companyId} and task_id = ${taskId}`.execute(db);
+  const logs = new PackedIds(rows[0]!.packed);
+  for (const indexes of batchesOf(logs.indexes(), (index) => logs.weight(index), batch)) {
+    const ids = indexes.map((index) => logs.id(index));
+    // The offset keeps each a look into the primary key, whatever the planner thinks.
+    const { rows: found } = await sql<TaskLogRow>`
+      select ${sql.join(columns.map((name) => sql.ref(`l.${name}`)))}
+      from unnest(${ids}::bigint[]) with ordinality as asked (task_log_id, place)
+      cross join lateral (
+        select * from task_logs where company_id = ${companyId} and task_log_id = asked.task_log_id offset 0
+      ) as l
+      where l.task_id = ${taskId}
+      order by asked.place`.execute(db);
+    yield found;
+  }
 }
 
 export type NewTaskLog = {

@@ -21,7 +21,7 @@ export const projectHoursExceeded = reaction({
   }),
   async run(services, { companyId, projectId, crossing, allocatedHours, loggedHours }) {
     const { clock, settings } = services;
-    await transact(services, async (db) => {
+    await transact(services, companyId, async (db) => {
       const project = await db
         .selectFrom('projects')
         .where('company_id', '=', companyId)
@@ -34,7 +34,7 @@ export const projectHoursExceeded = reaction({
         recipientId,
         cause: `project ${projectId} exceeded ${crossing}`,
         appType: 'task' as const,
-        category: 'need_attention' as const,
+        category: 'project' as const,
         priority: 'primary' as const,
         title: `${project!.name} is over its allocated hours`,
         message: `${project!.name} has ${loggedHours} hours logged, and ${allocatedHours} allocated.`,

@@ -1,4 +1,4 @@
-import type { Issue } from '../../kernel/fault.ts';
+import type { Issue } from '../../kernel/issues.ts';
 import { VALIDATION_FAILED } from '../../kernel/faults.ts';
 
 const durationMaxMs = 24 * 3600 * 1000;
@@ -15,7 +15,7 @@ export function findTimeIssues({ start, end }: Times, now: Date, fields: TimeFie
   const durationMs = end.getTime() - start.getTime();
   const issues: Issue[] = [];
   const refuse = (field: 'start' | 'end', message: string) =>
-    issues.push({ path: fields[field], message, code: 'custom' });
+    issues.push({ path: fields[field], message, code: 'out_of_range' });
 
   const other = blame === 'end' ? 'after the start' : 'before the end';
   if (durationMs <= 0) refuse(blame, `must be ${other}`);

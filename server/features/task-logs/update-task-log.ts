@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts';
 import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, timestamp } from '../../kernel/wire.ts';
+import { id, isEmptyUpdate, timestamp } from '../../kernel/wire.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './faults.ts';
 import {
@@ -26,7 +26,7 @@ export const updateTaskLog = member
       section: 'Task logs',
       summary: 'Change a task log',
       description:
-        'Each field is optional, and what is absent stays. Whoever changes a log must be allowed to write for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
+        'Each field is optional, and what is absent stays; without any of them nothing changes. Whoever changes a log must be allowed to write for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
       faults: [DUPLICATE_TASK_LOG, FORBIDDEN],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
     }),
@@ -56,6 +56,7 @@ export const updateTaskLog = member
       description = before.description,
     } = input;
     checkMayWrite(caller, before.employee_id);
+    if (isEmptyUpdate(input, 'taskLogId')) return toTaskLog(before);
     checkMayWrite(caller, employeeId);
     const blame = input.endTime === undefined ? 'start' : 'end';
     checkTimes({ start: startTime, end: endTime }, now, { start: ['startTime'], end: ['endTime'], blame });

@@ -5,13 +5,14 @@ import { notFoundIn, VALIDATION_FAILED } from '../../kernel/faults.ts';
 /**
  * Makes exactly the given people the collaborators of a task, each once. Somebody new must be an active employee of
  * the company; somebody who was there may stay although deactivated since. Refuses all the others by their places.
+ * Answers who is new.
  * The task must be new or locked.
  */
 export async function setCollaborators(
   db: Db,
   { companyId, taskId, employeeIds }: { companyId: number; taskId: number; employeeIds: readonly number[] },
-): Promise<void> {
-  const { rows: unknown } = await sql<{ employee_id: number }>`
+): Promise<number[]> {
+  const { rows } = await sql<{ employee_id: number; is_added: boolean }>`
     with asked as (
       select distinct unnest(${employeeIds}::bigint[]) as employee_id
     ), able as (
@@ -27,9 +28,15 @@ export async function setCollaborators(
       insert into task_collaborators (company_id, task_id, employee_id)
       select ${companyId}::bigint, ${taskId}::bigint, employee_id from able
       on conflict do nothing
+      returning employee_id
     )
-    select employee_id from asked where employee_id not in (select employee_id from able)`.execute(db);
-  if (unknown.length > 0) throw notCollaborators(employeeIds, new Set(unknown.map((row) => row.employee_id)));
+    select employee_id, false as is_added from asked where employee_id not in (select employee_id from able)
+    union all
+    select employee_id, true from added`.execute(db);
+  const idsOf = (isAdded: boolean) => rows.filter((row) => row.is_added === isAdded).map((row) => row.employee_id);
+  const unknown = idsOf(false);
+  if (unknown.length > 0) throw notCollaborators(employeeIds, new Set(unknown));
+  return idsOf(true);
 }
 
 function notCollaborators(employeeIds: readonly number[], unknown: ReadonlySet<number>) {

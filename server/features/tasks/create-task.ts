@@ -4,6 +4,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
+import { tellAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
 import { getWrittenTask } from './queries.ts';
 import { Task, taskFields, taskStatus } from './schemas.ts';
@@ -15,7 +16,7 @@ export const createTask = member
       section: 'Additions',
       summary: 'Add a task to a project',
       description:
-        'Any employee may add one. The owner is the caller unless `owner_id` names another active employee of the company; a new task is `todo` unless `status` says otherwise.',
+        'Any employee may add one. The owner is the caller unless `owner_id` names another active employee of the company; a new task is `todo` unless `status` says otherwise. Owner and collaborators other than the caller are notified.',
       example: {
         projectId: 7,
         title: 'Cut the gears',
@@ -57,6 +58,8 @@ export const createTask = member
       .returning(['task_id', 'project_id', 'owner_id', 'status', 'due_date', 'completed_at'])
       .executeTakeFirstOrThrow();
     if (collaboratorIds.length > 0) await setCollaborators(ctx.db, { companyId, taskId, employeeIds: collaboratorIds });
+    const people = { companyId, taskId, actorId: employeeId, ownerId, collaboratorIds };
+    if (await tellAssigned(ctx.db, people, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
     await keepTaskCounts(ctx.db, { companyId, after });
     return getWrittenTask(ctx.db, companyId, taskId);
   });

@@ -3,8 +3,7 @@ import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
-import { mayManage } from '../projects/queries.ts';
-import { lockTaskToChange } from './queries.ts';
+import { lockTaskToChange, mayManageTask } from './queries.ts';
 import { keepTaskCounts } from './task-counts.ts';
 
 export const deleteTask = member
@@ -13,7 +12,7 @@ export const deleteTask = member
       section: 'Additions',
       summary: 'Delete a task',
       description:
-        'For its owner, team leaders and admins. The task is not found from then on; the time logged on it stays in the totals of its project and of the people who logged it.',
+        'For its owner, the owner of its project, team leaders and admins. The task is not found from then on; the time logged on it stays in the totals of its project and of the people who logged it.',
       faults: [FORBIDDEN],
       example: { task_id: 12 },
     }),
@@ -24,7 +23,7 @@ export const deleteTask = member
     const { companyId } = ctx.caller;
     const task = await lockTaskToChange(ctx.db, companyId, input.task_id);
     if (!task) throw NOT_FOUND();
-    if (!mayManage(ctx.caller, task)) throw FORBIDDEN();
+    if (!mayManageTask(ctx.caller, task)) throw FORBIDDEN();
     await ctx.db
       .updateTable('tasks')
       .set({ deleted_at: ctx.services.clock.now() })

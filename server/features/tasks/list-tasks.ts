@@ -5,6 +5,7 @@ import type { Db } from '../../../db/open.ts';
 import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { readPage } from '../../kernel/read-page.ts';
 import { id, page, pageOf, text } from '../../kernel/wire.ts';
 import { countKept } from '../company/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
@@ -48,15 +49,16 @@ export const listTasks = member
       .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
       .$if(ownerId !== undefined, (query) => query.where('t.owner_id', '=', ownerId!))
       .$if(q !== undefined, (query) => query.where(sql<boolean>`lower(t.title) like lower(${anywhere(q!)})`));
-    const chosen = matching
-      .select(taskColumns)
-      .orderBy('t.task_id', 'desc')
-      .$call(cutPage({ size: pageSize, skipped: (input.page - 1) * pageSize, isWhole }));
-    const [rows, total] = await Promise.all([
-      selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute(),
-      q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching),
-    ]);
-    return { results: rows.map(toTask), page: input.page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
+    const readRows = (skipped: number) => {
+      const chosen = matching
+        .select(taskColumns)
+        .orderBy('t.task_id', 'desc')
+        .$call(cutPage({ size: pageSize, skipped, isWhole }));
+      return selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute();
+    };
+    const readTotal = () =>
+      q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching);
+    return readPage({ page: input.page, pageSize, readRows, readTotal, toItem: toTask });
   });
 
 function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {

@@ -5,8 +5,10 @@ import { compiled, type Given } from '../../../db/compiled.ts';
 import { list } from '../../../db/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
+import type { Member } from '../../kernel/context.ts';
 import type { StreamName } from '../../kernel/streams.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
+import { mayManage } from '../projects/queries.ts';
 import type { Task, taskStatuses } from './schemas.ts';
 
 export type TaskStatus = (typeof taskStatuses)[number];
@@ -83,9 +85,19 @@ const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }
     where p.deleted_at is null`.compile(db),
 );
 
-/** The same for whoever is about to change or delete the task itself. */
+/** The same for a change or the deletion of the task itself, with the owner of its project. */
 export async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
-  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate()).executeTakeFirst();
+  return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate())
+    .select('p.owner_id as project_owner_id')
+    .executeTakeFirst();
+}
+
+/**
+ * Who may hand a task over, move it or delete it: its owner, the owner of its project, team leaders and admins. The owner
+ * of a task may delete its comments, so nobody makes themself one.
+ */
+export function mayManageTask(caller: Member, task: { owner_id: number; project_owner_id: number }): boolean {
+  return mayManage(caller, task) || task.project_owner_id === caller.employeeId;
 }
 
 function lockedTask(db: Db, companyId: Given<number>, taskId: Given<number>) {

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { id, isEmptyUpdate } from '../../kernel/wire.ts';
 import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
+import { tellAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
 import { moveLoggedTime } from './move-logged-time.ts';
-import { getWrittenTask, lockTaskToChange } from './queries.ts';
+import { getWrittenTask, lockTaskToChange, mayManageTask } from './queries.ts';
 import { Task, taskFields } from './schemas.ts';
 import { keepTaskCounts } from './task-counts.ts';
 
@@ -17,7 +18,8 @@ export const updateTask = member
       section: 'Additions',
       summary: 'Change a task',
       description:
-        'Any employee may. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation. An owner or collaborator who has been deactivated may stay, but not become one.',
+        'Any employee may, but for `owner_id` and `projectId`: only its owner, the owner of the project that it is in, team leaders and admins hand a task over or move it, and they may move it into any project of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation. A new owner and new collaborators other than the caller are notified. An owner or collaborator who has been deactivated may stay, but not become one.',
+      faults: [FORBIDDEN],
       example: { task_id: 12, status: 'done' },
     }),
   )
@@ -29,8 +31,11 @@ export const updateTask = member
     const now = ctx.services.clock.now();
     const task = await lockTaskToChange(db, companyId, input.task_id);
     if (!task) throw NOT_FOUND();
+    if (isEmptyUpdate(input, 'task_id')) return getWrittenTask(db, companyId, task.task_id);
     const { projectId = task.project_id, owner_id: ownerId = task.owner_id, status = task.status } = input;
     const isMoving = projectId !== task.project_id;
+    if ((isMoving || ownerId !== task.owner_id) && !mayManageTask(ctx.caller, task))
+      throw FORBIDDEN({ detail: 'Only the owner of a task or of its project, a team leader or an admin may do this.' });
     if (isMoving && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== task.owner_id && !(await isActiveEmployee(db, companyId, ownerId))) throw notFoundIn('owner_id');
 
@@ -53,8 +58,18 @@ export const updateTask = member
       .executeTakeFirstOrThrow();
     // Before any project is locked: a change of the company's time zone may be waited for here.
     await keepTaskCounts(db, { companyId, before: task, after });
-    if (input.collaboratorIds)
-      await setCollaborators(db, { companyId, taskId: task.task_id, employeeIds: input.collaboratorIds });
+    const collaboratorIds = input.collaboratorIds
+      ? await setCollaborators(db, { companyId, taskId: task.task_id, employeeIds: input.collaboratorIds })
+      : [];
+    const newOwnerId = ownerId === task.owner_id ? null : ownerId;
+    const people = {
+      companyId,
+      taskId: task.task_id,
+      actorId: ctx.caller.employeeId,
+      ownerId: newOwnerId,
+      collaboratorIds,
+    };
+    if (await tellAssigned(db, people, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
     if (isMoving) {
       await moveLoggedTime(db, { companyId, taskId: task.task_id, from: task.project_id, to: projectId, now });
       ctx.afterCommit(ctx.services.wakeDeliveries);

@@ -14,7 +14,7 @@ export const timerOverdue = reaction({
   payload: z.object({ companyId: id, employeeId: id }),
   async run({ database, clock, settings, wakeDeliveries }, { companyId, employeeId }) {
     const now = clock.now();
-    const transaction = database.begin();
+    const transaction = database.forCompany(companyId).begin();
     const { db } = transaction;
     try {
       const log = await closeOverdueTimer(db, { companyId, employeeId, now });
@@ -22,7 +22,7 @@ export const timerOverdue = reaction({
         const notification = {
           recipientId: employeeId,
           cause: `timer closed as log ${log.task_log_id}`,
-          appType: 'task' as const,
+          appType: 'hr' as const,
           category: 'need_attention' as const,
           priority: 'primary' as const,
           title: 'Your timer was closed after 24 hours',
@@ -49,7 +49,7 @@ export const timerOfLeaver = reaction({
   payload: z.object({ companyId: id, employeeId: id, leftAt: z.iso.datetime() }),
   async run({ database, wakeDeliveries }, { companyId, employeeId, leftAt }) {
     const left = new Date(leftAt);
-    const transaction = database.begin();
+    const transaction = database.forCompany(companyId).begin();
     const { db } = transaction;
     try {
       // Whoever is back by now may have started another one since.

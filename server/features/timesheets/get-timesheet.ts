@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { Download, orDownload, requireDownloads } from '../../kernel/download.ts';
 import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { listPieces, streamed } from '../../kernel/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { day, id } from '../../kernel/wire.ts';
@@ -15,15 +16,22 @@ import { groupings, rowSchemas, Timesheet, type Grouping, type Row } from './sch
 
 const daysMax = 366;
 const dayMs = 24 * 3600 * 1000;
-/** JSON is held whole, on both sides; a longer sheet is a file. */
-const jsonRowsMax = 100_000;
+/** Up to so many rows are answered in one piece. */
+const shortMax = 5_000;
+
+const csvExample = [
+  'userId,name,date,seconds,hours',
+  '7,Ada Lovelace,2026-03-02,5400,1.5',
+  'Total,,,5400,1.5',
+  '',
+].join('\r\n');
 
 export const getTimesheet = member
   .meta(
     rest('GET /api/timesheets/{company_id}/', {
       section: 'Additions',
       summary: 'Logged time of a range of days, as JSON or CSV',
-      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. JSON has at most ${jsonRowsMax.toLocaleString('en')} rows.`,
+      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.`,
       faults: [FORBIDDEN],
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
     }),
@@ -39,7 +47,7 @@ export const getTimesheet = member
       format: z.enum(['json', 'csv']).default('json'),
     }),
   )
-  .output(orDownload(Timesheet, 'text/csv'))
+  .output(orDownload(Timesheet, 'text/csv', csvExample))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;
     const { companyId } = caller;
@@ -65,19 +73,38 @@ export const getTimesheet = member
 
 function checkRange(from: string, to: string): void {
   const days = 1 + (Date.parse(to) - Date.parse(from)) / dayMs;
-  if (days < 1) throw invalid(['to'], 'must not be before from');
-  if (days > daysMax) throw invalid(['to'], `must be at most ${daysMax - 1} days after from`);
+  if (days < 1) throw invalid(['to'], 'must not be before from', 'out_of_range');
+  if (days > daysMax) throw invalid(['to'], `must be at most ${daysMax - 1} days after from`, 'out_of_range');
 }
 
 async function toTimesheet(db: Db, scope: Scope, groupBy: Grouping): Promise<z.input<typeof Timesheet>> {
+  const head = { from: scope.from, to: scope.to, groupBy };
+  const batches = rowsOf(db, scope, groupBy);
   const rows: Row[] = [];
-  for await (const batch of rowsOf(db, scope, groupBy)) {
-    for (const row of batch) rows.push(row);
-    if (rows.length > jsonRowsMax)
-      throw invalid(['format'], `json has at most ${jsonRowsMax} rows: ask for csv, or for fewer days`);
+  for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+    for (const row of next.value) rows.push(row);
+    if (rows.length > shortMax) return streamed(longTimesheet(head, rows, batches));
   }
-  const totalSeconds = rows.reduce((total, { seconds }) => total + seconds, 0);
-  return { from: scope.from, to: scope.to, groupBy, rows, totalSeconds } as z.input<typeof Timesheet>;
+  return { ...head, rows, totalSeconds: secondsOf(rows) } as z.input<typeof Timesheet>;
+}
+
+const secondsOf = (rows: readonly Row[]): number => rows.reduce((total, { seconds }) => total + seconds, 0);
+
+type Head = Pick<Scope, 'from' | 'to'> & { groupBy: Grouping };
+
+/** The pieces of a sheet whose first rows have been read. */
+function longTimesheet(head: Head, first: Row[], following: AsyncIterable<Row[]>): AsyncGenerator<string> {
+  let totalSeconds = 0;
+  async function* batches() {
+    totalSeconds += secondsOf(first);
+    yield first;
+    for await (const rows of following) {
+      totalSeconds += secondsOf(rows);
+      yield rows;
+    }
+  }
+  const item: z.ZodType = rowSchemas[head.groupBy];
+  return listPieces({ field: 'rows', item, batches: batches(), others: () => ({ ...head, totalSeconds }) });
 }
 
 function toFile(db: Db, scope: Scope, groupBy: Grouping): Download {

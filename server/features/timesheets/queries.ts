@@ -30,14 +30,19 @@ const secondsBetween = (starts: RawBuilder<unknown>, ends: RawBuilder<unknown>) 
   extract(epoch from least(l.end_time, ${ends}) - l.start_time)::integer
   - extract(epoch from greatest(l.start_time, ${starts}) - l.start_time)::integer`;
 
+/** Parts of less than half a second round to nothing: what has only such parts has no time, and no row. */
+const hasTime = (seconds: RawBuilder<number>) => sql`sum(${seconds}) > 0`;
+
 export type Sum = { subject_id: number; seconds: number };
 
 /** Logged time of each of the given subjects that has any, in the whole range. */
 export async function sumBySubject(db: Db, scope: Scope, subject: Subject, ids: number[]): Promise<Sum[]> {
+  const seconds = secondsBetween(sql`r.starts`, sql`r.ends`);
   const { rows } = await sql<Sum>`
-    select l.${sql.ref(subject)} as subject_id, sum(${secondsBetween(sql`r.starts`, sql`r.ends`)}) as seconds
+    select l.${sql.ref(subject)} as subject_id, sum(${seconds}) as seconds
     from ${logsInRange(scope, subject, ids)}
-    group by l.${sql.ref(subject)}`.execute(db);
+    group by l.${sql.ref(subject)}
+    having ${hasTime(seconds)}`.execute(db);
   return rows;
 }
 
@@ -45,6 +50,7 @@ export type DaySum = { subject_id: number; day: string; seconds: number };
 
 /** Logged time of people by their days in the range, in the order of days. */
 export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Promise<DaySum[]> {
+  const seconds = secondsBetween(sql`d.starts`, sql`d.ends`);
   const { rows } = await sql<DaySum>`
     with days as materialized (
       select day, local_day_start(day, timezone) as starts, local_day_start(day + 1, timezone) as ends
@@ -53,7 +59,7 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
       ) as asked
       where company_id = ${scope.companyId}
     )
-    select l.employee_id as subject_id, d.day, sum(${secondsBetween(sql`d.starts`, sql`d.ends`)}) as seconds
+    select l.employee_id as subject_id, d.day, sum(${seconds}) as seconds
     from ${logsInRange(scope, 'employee_id', employeeIds)}
     -- The days that clocks showed, and one more: where they are put back over midnight they show a day that is over.
     cross join lateral (
@@ -62,6 +68,7 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
     ) as shown
     join days as d on d.day = shown.day and l.start_time < d.ends and l.end_time > d.starts
     group by l.employee_id, d.day
+    having ${hasTime(seconds)}
     order by d.day`.execute(db);
   return rows;
 }

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { transact } from '../../kernel/transact.ts';
+import { id } from '../../kernel/wire.ts';
+import { listActiveIds } from '../employees/queries.ts';
+import { notify, type NewNotification } from '../notifications/notify.ts';
+import { findVisibleTask } from './queries.ts';
+
+/** Tells people that a task is theirs now, or that they work on it, while that is still so. */
+const taskAssigned = reaction({
+  name: 'task-assigned',
+  payload: z.object({
+    companyId: id,
+    taskId: id,
+    actorId: id,
+    /** Names this change: being assigned again later notifies again. */
+    change: z.string(),
+    ownerId: id.nullable(),
+    collaboratorIds: z.array(id),
+  }),
+  async run(services, { companyId, taskId, actorId, change, ownerId, collaboratorIds }) {
+    const { clock, settings } = services;
+    await transact(services, companyId, async (db) => {
+      const task = await findVisibleTask(db, companyId, taskId);
+      if (!task) return;
+      const { name: actor } = await db
+        .selectFrom('employees')
+        .where('company_id', '=', companyId)
+        .where('employee_id', '=', actorId)
+        .select('name')
+        .executeTakeFirstOrThrow();
+      const collaborators = new Set(await listCollaboratorIds(db, companyId, taskId));
+      const owners = ownerId === task.owner_id ? [ownerId] : [];
+      const others = collaboratorIds.filter((one) => collaborators.has(one) && !owners.includes(one));
+      const active = await listActiveIds(db, companyId, [...owners, ...others]);
+      const toTell = (recipientId: number): NewNotification => ({
+        recipientId,
+        cause: `task ${taskId} assigned ${change}`,
+        appType: 'task',
+        category: 'task',
+        priority: 'primary',
+        title: `${actor} ${recipientId === ownerId ? 'assigned you' : 'made you a collaborator on'} ${task.title}`,
+        message: recipientId === ownerId ? 'The task is yours now.' : 'You are told of what happens on it.',
+        link: `${settings.appUrl}/tasks/${taskId}`,
+        actorId,
+        taskId,
+        projectId: task.project_id,
+      });
+      const recipients = [...owners, ...others].filter((one) => one !== actorId && active.has(one));
+      await notify(db, companyId, recipients.map(toTell), clock.now());
+    });
+  },
+});
+
+async function listCollaboratorIds(db: Db, companyId: number, taskId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('task_collaborators')
+    .where('company_id', '=', companyId)
+    .where('task_id', '=', taskId)
+    .select('employee_id')
+    .execute();
+  return rows.map((row) => row.employee_id);
+}
+
+/** Has a new owner and new collaborators told. Wake the deliveries after the commit, where it answers true. */
+export async function tellAssigned(
+  db: Db,
+  people: { companyId: number; taskId: number; actorId: number; ownerId: number | null; collaboratorIds: number[] },
+  now: Date,
+): Promise<boolean> {
+  const isNews = (employeeId: number | null) => employeeId !== null && employeeId !== people.actorId;
+  if (![people.ownerId, ...people.collaboratorIds].some(isNews)) return false;
+  const change = randomUUID();
+  await deliver(db, taskAssigned, { dedupeKey: change, payload: { ...people, change }, now });
+  return true;
+}
+
+/** What this feature owes the outside because of its facts. */
+export const reactions: AnyReaction[] = [taskAssigned];
