@@ -1,17 +1,23 @@
-import { Readable } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultError } from '../kernel/fault.ts';
-import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND } from '../kernel/faults.ts';
+import { EXPECTATION_FAILED, MALFORMED_REQUEST, METHOD_NOT_ALLOWED, ROUTE_NOT_FOUND } from '../kernel/faults.ts';
+import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
 import { refuseWhileClosing } from './closing.ts';
 import { wantsWebSocket } from './events/upgrade.ts';
 import { collectMethods } from './methods.ts';
 import { fromFastify, sendProblem } from './problem.ts';
-import { answerGarbage } from './raw-refusal.ts';
+import { answerGarbage, answerRaw } from './raw-refusal.ts';
 import { requestIdOf } from './request-info.ts';
-import { bodyBytesMax } from './rest.ts';
-import { registerSecurity } from './security.ts';
+import { fixedHeaders, registerSecurity } from './security.ts';
 import { isTrpc, sendTrpcError } from './trpc-answers.ts';
+import { dropUnreadBodies } from './unread-body.ts';
+
+/** How long a caller may take to send all of a request, and its headers. */
+const requestMs = 60_000;
+const headersMs = 15_000;
 
 export type ShellOptions = {
   logger: FastifyBaseLogger;
@@ -24,6 +30,7 @@ export type ShellOptions = {
 export type Shell = {
   server: FastifyInstance;
   isClosing(): boolean;
+  readBody: ReadBody;
   /** For when all routes stand: their other methods are refused with 405, and OPTIONS is answered. */
   refuseOtherMethods(): void;
 };
@@ -42,8 +49,12 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     return503OnClosing: false,
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'ignore',
-    requestTimeout: 60_000,
+    requestTimeout: requestMs,
+    // It bounds the hooks of a shutdown as well, and they wait for open requests: closing.ts has limits of its own.
+    pluginTimeout: 0,
     http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: 5_000,
       // Node's own answer to a request without Host has no body.
       requireHostHeader: false,
       shouldUpgradeCallback: wantsWebSocket,
@@ -53,20 +64,20 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     // The calls of a tRPC batch are one parameter.
     routerOptions: { maxParamLength: 5_000 },
     frameworkErrors: (error, request, reply) => {
-      void reply.header('X-Request-Id', request.id);
+      // No hook has run. Nothing in it is about anybody, so pages of any origin may read it.
+      void reply.headers({ ...fixedHeaders, 'X-Request-Id': request.id, 'Access-Control-Allow-Origin': '*' });
       void refuse(request, reply, fromFastify(error));
     },
     clientErrorHandler: answerGarbage,
   });
-  acceptEmptyJson(app);
-  // Whoever names a media type has a body parsed: where there is none, an empty one is, for the request itself never ends.
-  app.addHook('preParsing', ({ raw, headers }, _reply, body, done) => {
-    done(null, raw.readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : body);
-  });
+  const readBody = createBodyReader();
+  app.decorateRequest('info');
+  parseJson(app, readBody);
+  takeExpectations(app);
 
   const methods = collectMethods(app);
   app.setErrorHandler((error: FastifyError, request, reply) => refuse(request, reply, fromFastify(error)));
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_FOUND()));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, routeNotFound(request)));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
     // A body in chunks may turn out to be no HTTP: what has come of it is read before anything is answered.
@@ -76,16 +87,19 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
   // Before anything is refused: a browser must be let to read refusals.
   await registerSecurity(app, { corsOrigins });
   const { isClosing } = refuseWhileClosing(app);
+  dropUnreadBodies(app);
   app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       return done(MALFORMED_REQUEST({ detail: 'The Host header is missing.' }));
     // A parameter matches the nothing between two slashes as well.
     const params = request.params as Record<string, string>;
-    for (const name in params) if (params[name] === '') return done(NOT_FOUND());
+    for (const name in params) if (params[name] === '') return done(routeNotFound(request));
+    const { expect } = request.headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') return done(EXPECTATION_FAILED());
     if (!request.is404) return done();
     // Before the body is read: there is nobody to read it.
     const allow = methods.ofUnroutable(request);
-    if (allow === undefined) return done(NOT_FOUND());
+    if (allow === undefined) return done(routeNotFound(request));
     void reply.header('Allow', allow);
     return done(METHOD_NOT_ALLOWED());
   });
@@ -97,22 +111,40 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     );
     done();
   });
-  return { server: app, isClosing, refuseOtherMethods: () => methods.refuseOthers() };
+  return { server: app, isClosing, readBody, refuseOtherMethods: () => methods.refuseOthers() };
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, error: FaultError): Promise<void> {
   return isTrpc(request.url) ? sendTrpcError(request, reply, error) : sendProblem(request, reply, error);
 }
 
-/** A body of no bytes is no body, whatever its media type says. */
-function acceptEmptyJson(app: FastifyInstance): void {
+function parseJson(app: FastifyInstance, readBody: ReadBody): void {
   const parse = app.getDefaultJsonParser('remove', 'ignore');
-  app.removeContentTypeParser('application/json');
-  app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.trim() === '') done(null, undefined);
-    else void parse(request, body, done);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readBody(request, payload, request.routeOptions.bodyLimit, (error, text) => {
+      if (error || text === undefined) done(error);
+      else void parse(request, text, done);
+    });
   });
+}
+
+/** Node would ask for a body before anybody looked at its head, and refuse other expectations without a word. */
+function takeExpectations(app: FastifyInstance): void {
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectsContinue(request, response);
+    app.routing(request, response);
+  });
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    app.routing(request, response);
+  });
+  // This is no proxy.
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => answerRaw(MALFORMED_REQUEST(), socket));
+}
+
+function routeNotFound({ method, url }: FastifyRequest): FaultError {
+  const path = url.split('?', 1)[0]!.slice(0, 200);
+  return ROUTE_NOT_FOUND({ detail: `There is no ${method} ${path} here: see the reference at /docs.` });
 }
 
 declare module 'fastify' {

@@ -1,10 +1,15 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
+import type { oas31 } from 'zod-openapi';
 import { faultsOf } from '../kernel/declared.ts';
 import type { OperationMeta } from '../kernel/operation.ts';
 import { about } from './asyncapi-about.ts';
+import { legal } from './openapi-about.ts';
+import { exampleOf, explained } from './schema-words.ts';
 
-type Schema = Record<string, unknown>;
+type Schema = oas31.SchemaObject;
+/** As Zod makes it. */
+type Made = Schema & { definitions?: Record<string, Made>; $schema?: string; id?: string };
 
 /** A subscription as the document sees it, read off the router. */
 type Subscription = {
@@ -54,9 +59,19 @@ export function createAsyncDocument(router: AnyTRPCRouter, publicUrl: string): o
     operations[name] = { action: 'send', channel, summary, messages: sent.map(refTo) };
   }
 
+  for (const [name, schema] of Object.entries(schemas)) schemas[name] = explained(schema, name);
+  for (const [name, message] of Object.entries(messages))
+    messages[name] = { ...message, examples: [{ payload: exampleOf(schemas[name]!, schemas, name) }] };
+  const { license, contact } = legal(publicUrl);
   return {
     asyncapi: '3.0.0',
-    info: { title: 'Work Management Service', version: '2.0.0', description: about },
+    info: {
+      title: 'Work Management Service',
+      version: '2.0.0',
+      description: about,
+      license: { name: license.name },
+      contact,
+    },
     defaultContentType: 'application/json',
     servers: serversOf(publicUrl),
     channels,
@@ -81,8 +96,8 @@ function subscriptionsOf(router: AnyTRPCRouter): Subscription[] {
 
 /** A schema as JSON Schema; what it shares with others goes to the shared schemas. */
 function take(shared: Record<string, Schema>, schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { definitions = {}, $schema: _, id: __, ...own } = z.toJSONSchema(schema, { io, target: 'draft-7' }) as Schema;
-  for (const [name, definition] of Object.entries(definitions as Record<string, Schema>)) {
+  const { definitions = {}, $schema: _, id: __, ...own } = z.toJSONSchema(schema, { io, target: 'draft-7' }) as Made;
+  for (const [name, definition] of Object.entries(definitions)) {
     const { id: _, ...parts } = definition;
     shared[name] = pointed(parts);
   }

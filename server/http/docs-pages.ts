@@ -1,5 +1,7 @@
 import { faultsOf } from '../kernel/declared.ts';
 import { declaredFaults, type Fault, type FaultKind } from '../kernel/fault.ts';
+import { VALIDATION_FAILED } from '../kernel/faults.ts';
+import { issueCodes } from '../kernel/issues.ts';
 import { exampleProblemOf } from './openapi-components.ts';
 import type { Operation } from './operations.ts';
 
@@ -16,10 +18,12 @@ const advice: Record<FaultKind, string> = {
   NOT_FOUND:
     'Check the path, its letter case and the identifiers in it. What belongs to another company, or was deleted, is not there either.',
   METHOD_NOT_SUPPORTED: 'Use one of the methods in the <code>Allow</code> header.',
+  TIMEOUT: 'Send the request again, on a connection that carries it at once.',
   CONFLICT:
     'What is stored stands against the request. Read the current state and decide anew; where <code>Retry-After</code> is sent, the same request may succeed after that time.',
   PAYLOAD_TOO_LARGE: 'Send less: split the request, or make the picture or text smaller.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as JSON with <code>Content-Type: application/json</code>.',
+  PRECONDITION_FAILED: 'Send the request without <code>Expect</code>.',
   UNPROCESSABLE_CONTENT: 'Take a new key for a new request; keep the key only for retries of the same one.',
   TOO_MANY_REQUESTS:
     'Wait as many seconds as <code>Retry-After</code> says. <code>RateLimit-Remaining</code> on earlier answers shows how close you are.',
@@ -29,25 +33,37 @@ const advice: Record<FaultKind, string> = {
     'Wait as many seconds as <code>Retry-After</code> says and send the request again, with the same <code>Idempotency-Key</code> for writes.',
 };
 
-export function page(parts: { root: string; title: string; body: string; head?: string }): string {
-  const { root, title, body, head = '' } = parts;
+type PageParts = {
+  root: string;
+  title: string;
+  body: string;
+  head?: string;
+  /** Which of the pages in the head of all of them it is, or belongs to. */
+  current?: string;
+};
+
+export function page({ root, title, body, head = '', current }: PageParts): string {
+  const links = [
+    ['docs', 'Reference'],
+    ['docs/errors', 'Errors'],
+    ['openapi.json', 'OpenAPI'],
+    ['asyncapi.json', 'AsyncAPI'],
+  ].map(([path, name]) => `<a href="${root}${path}"${path === current ? ' aria-current="page"' : ''}>${name}</a>`);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>${escape(title)} · Work Management Service</title>
-<link rel="icon" type="image/png" href="${root}docs/assets/favicon-32x32.png">
-${head}
+<link rel="icon" type="image/svg+xml" href="${root}docs/assets/mark.svg">
 <link rel="stylesheet" href="${root}docs/assets/page.css">
+${head}
 </head>
 <body>
-<header class="top"><nav>
-<a class="home" href="${root}docs">Work Management Service</a>
-<a href="${root}docs">Reference</a>
-<a href="${root}docs/errors">Errors</a>
-<a href="${root}openapi.json">OpenAPI</a>
-<a href="${root}asyncapi.json">AsyncAPI</a>
+<header class="top"><nav aria-label="Pages">
+<a class="home" href="${root}docs"><img class="mark" src="${root}docs/assets/mark.svg" alt="">Work Management Service</a>
+${links.join('\n')}
 </nav></header>
 ${body}
 </body>
@@ -60,11 +76,12 @@ export function errorListPage(root: string): string {
     .toSorted((a, b) => a.status - b.status)
     .map(
       ({ code, status, sentence }) =>
-        `<tr><td>${status}</td><td><a href="${root}docs/errors/${code}"><code>${code}</code></a></td><td>${prose(sentence)}</td></tr>`,
+        `<tr><td>${status}</td><td><a href="${root}docs/errors/${code}">${codeWords(code)}</a></td><td>${prose(sentence)}</td></tr>`,
     );
   return page({
     root,
     title: 'Errors',
+    current: 'docs/errors',
     body: `<main class="text">
 <h1>Errors</h1>
 <p class="lead">Every refusal is a problem document with one of these codes. Codes never change their meaning.</p>
@@ -81,20 +98,34 @@ export function errorPage(code: string, operations: Operation[], root: string): 
   return page({
     root,
     title: code,
+    current: 'docs/errors',
     body: `<main class="text">
 <p><a href="${root}docs/errors">All errors</a></p>
-<h1><code>${code}</code></h1>
+<h1>${codeWords(code)}</h1>
 <p><span class="status">HTTP ${fault.status}</span></p>
 <h2>What it means</h2>
 <p class="lead">${prose(fault.sentence)}</p>
 <h2>What to do</h2>
 <p>${advice[fault.kind]}</p>
-<h2>How it looks</h2>
+${issueTable(fault)}<h2>How it looks</h2>
 <pre>${escape(JSON.stringify(exampleProblemOf(fault), null, 2))}</pre>
 <h2>Where it comes from</h2>
 ${origins(fault, operations, root)}
 </main>`,
   });
+}
+
+/** What the issues of an invalid input say. */
+function issueTable(fault: Fault): string {
+  if (fault !== VALIDATION_FAILED) return '';
+  const rows = Object.entries(issueCodes).map(
+    ([code, meaning]) => `<tr><td><code>${code}</code></td><td>${escape(meaning)}</td></tr>`,
+  );
+  return `<h2>What an issue says</h2>
+<p>Each issue names a place in the input by its <code>path</code> and says by its <code>code</code> what is wrong there:</p>
+<table><thead><tr><th>Code</th><th>Meaning</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table>
+`;
 }
 
 function origins(fault: Fault, operations: Operation[], root: string): string {
@@ -111,6 +142,9 @@ function origins(fault: Fault, operations: Operation[], root: string): string {
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
+
+/** A code, which may go on in the next line behind an underscore and nowhere else. */
+const codeWords = (code: string): string => `<code>${escape(code).replaceAll('_', '_<wbr>')}</code>`;
 
 /** A sentence with its `code` marked. */
 function prose(sentence: string): string {

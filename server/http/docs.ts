@@ -14,7 +14,11 @@ import { pagePolicy } from './security.ts';
 
 const own = join(import.meta.dirname, 'docs');
 const swaggerUi = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
-const assets = new Set(['reference.js', 'page.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']);
+const assets = new Set(
+  'reference.js reference.css page.css tokens.css figtree.woff2 mark.svg swagger-ui.css swagger-ui-bundle.js'.split(
+    ' ',
+  ),
+);
 
 /** /openapi.json, /asyncapi.json and the pages that explain them. All of it is served from here: the pages need no network. */
 export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): Promise<void> {
@@ -31,6 +35,8 @@ export async function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, 
     setHeaders: (reply) => void reply.header('Cache-Control', 'no-cache'),
   });
 
+  // Relative: behind a proxy the service may have a prefix.
+  app.get('/', async (_request, reply) => reply.header('Cache-Control', 'no-cache').redirect('docs', 302));
   const operations = operationsOf(router);
   for (const [url, root] of [
     ['/docs', ''],
@@ -78,7 +84,8 @@ function referencePage(root: string): string {
   return page({
     root,
     title: 'API reference',
-    head: `<link rel="stylesheet" href="${root}docs/assets/swagger-ui.css">`,
+    current: 'docs',
+    head: `<link rel="stylesheet" href="${root}docs/assets/reference.css">`,
     body: `<div id="reference"></div>
 <script src="${root}docs/assets/swagger-ui-bundle.js"></script>
 <script src="${root}docs/assets/reference.js"></script>`,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { pendingMigrations } from '../../db/migrate.ts';
+import { readState } from '../../db/migrate.ts';
 import type { Database } from '../../db/open.ts';
 import { SERVICE_UNAVAILABLE } from '../kernel/faults.ts';
 
@@ -15,7 +15,9 @@ export function registerHealth(
   app.get('/healthz', { config }, async () => ({ status: 'ok' }));
   app.get('/readyz', { config }, async () => {
     if (isClosing()) throw SERVICE_UNAVAILABLE({ detail: 'The service is shutting down.' });
-    const pending = await answerInTime(pendingMigrations(database.db));
+    const { pending, isReadOnly } = await answerInTime(readState(database.owner.db));
+    if (isReadOnly)
+      throw SERVICE_UNAVAILABLE({ detail: 'The database takes no writes: it is a standby, or set to read-only.' });
     if (pending.length > 0)
       throw SERVICE_UNAVAILABLE({ detail: 'The database lacks a migration.', retryAfterSeconds: 10 });
     return { status: 'ready' };

@@ -2,8 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { METHOD_NOT_ALLOWED } from '../kernel/faults.ts';
 import { sendProblem } from './problem.ts';
 
-const routable = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
-
 export type Methods = {
   /** The `Allow` of the path of a request whose method has no routes at all (PROPFIND and its like), if it is served. */
   ofUnroutable(request: FastifyRequest): string | undefined;
@@ -31,7 +29,7 @@ export function collectMethods(app: FastifyInstance): Methods {
       const allow = [...methods].toSorted().join(', ');
       refuse(
         routes[0]!.url,
-        routable.filter((method) => !methods.has(method)),
+        app.supportedMethods.filter((method) => !methods.has(method)),
         allow,
       );
       if (!routes.some((route) => route.methods.includes('OPTIONS'))) answerOptions(routes[0]!.url, allow);
@@ -56,7 +54,13 @@ export function collectMethods(app: FastifyInstance): Methods {
   }
 
   function answerOptions(url: string, allow: string): void {
-    app.options(url, async (_request, reply) => reply.status(204).header('Allow', allow).send());
+    app.route({
+      method: 'OPTIONS',
+      url,
+      // Before the body is read, as above: the list depends on nothing that stands in it.
+      onRequest: async (_request, reply) => reply.status(204).header('Allow', allow).send(),
+      handler: async () => {},
+    });
   }
 
   return {

@@ -18,6 +18,12 @@ export const tags: { name: string; description: string }[] = [
   },
 ];
 
+/** Who may use the service, and whom to ask: it belongs to whoever runs it. */
+export const legal = (baseUrl: string) => ({
+  license: { name: 'Proprietary, all rights reserved', identifier: 'LicenseRef-Proprietary' },
+  contact: { name: 'The operator of this service', url: `${baseUrl}/docs` },
+});
+
 export const about = (baseUrl: string): string => `Project management, team collaboration and time tracking.
 
 ## Signing in
@@ -30,7 +36,7 @@ Operations that are open say so.
 ## Requests
 * Every operation answers **200** when it has done its work, creates and deletes included.
 * Bodies are JSON in UTF-8, at most 1 MiB unless an operation says otherwise. Where no body is listed, send none or \`{}\`.
-* Body fields that an operation does not list are ignored.
+* Body fields that an operation does not list are ignored. A body that nests deeper than 64 levels is refused.
 * Paths are exact in letter case. The slash at their end may be left out.
 * Identifiers are positive integers, at most 2^53-1.
 * Timestamps are ISO 8601 with any offset; answers give UTC with milliseconds and \`Z\`. Dates are \`YYYY-MM-DD\`.
@@ -48,7 +54,10 @@ Every refusal is a problem document (RFC 9457, \`application/problem+json\`) wit
 ## Retries
 Send an \`Idempotency-Key\` with a write and repeat the request as often as you like: the same key with the same body
 within 24 hours gets the first answer again (marked \`Idempotency-Replayed: true\`) and nothing happens twice. With
-another body it is refused (**422**), while the first is still running as well (**409**).
+another body it is refused (**422**), while the first is still running as well (**409**). A key belongs to the session or
+API key that sends it; bodies are the same where they are the same JSON, in whatever order they name their fields.
+Operations whose answers are secrets (sign-ins, codes, resets, new API keys) keep none: they do not list the header and
+ignore it.
 
 ## Limits
 Each operation may be called 600 times a minute with one session or key, unless the operator has set another number;

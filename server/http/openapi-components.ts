@@ -1,14 +1,22 @@
 import type { oas31 } from 'zod-openapi';
-import { declaredFaults, type Fault, type Issue } from '../kernel/fault.ts';
-import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND, SERVICE_UNAVAILABLE } from '../kernel/faults.ts';
-import type { OperationMeta } from '../kernel/operation.ts';
+import { declaredFaults, type Fault } from '../kernel/fault.ts';
+import {
+  EXPECTATION_FAILED,
+  MALFORMED_REQUEST,
+  METHOD_NOT_ALLOWED,
+  ROUTE_NOT_FOUND,
+  SERVICE_UNAVAILABLE,
+} from '../kernel/faults.ts';
+import { issueCodes, type Issue } from '../kernel/issues.ts';
+import type { OperationMeta, Proof } from '../kernel/operation.ts';
 import { headerComponents, refusalHeadersOf } from './openapi-headers.ts';
 import { problemOf } from './problem.ts';
+import type { Schemas } from './schema-words.ts';
 
 /* The parts of the OpenAPI document that operations share: the problem document, tokens and headers. */
 
 const exampleRequestId = '0b9f2f0e-6f0c-4c53-9b6c-1d3c3a6f8f11';
-const exampleIssue: Issue = { path: ['email'], message: 'is required', code: 'invalid_type' };
+const exampleIssue: Issue = { path: ['email'], message: 'is required', code: 'required' };
 
 /** A refusal as it is answered, for the reference and for the page of its code. */
 export function exampleProblemOf(fault: Fault) {
@@ -23,7 +31,7 @@ const problem: oas31.SchemaObject = {
   properties: {
     type: { type: 'string', format: 'uri-reference', description: 'The page that explains the code' },
     title: { type: 'string', description: 'What the code means; always the same for one code' },
-    status: { type: 'integer', description: 'The HTTP status' },
+    status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status' },
     detail: { type: 'string', description: 'What was wrong this time, for a person' },
     code: { type: 'string', pattern: '^[A-Z][A-Z0-9_]*$', description: 'A stable word for programs' },
     requestId: { type: 'string', description: 'Names this request in the log of the service' },
@@ -35,9 +43,19 @@ const problem: oas31.SchemaObject = {
         required: ['path', 'message', 'code'],
         additionalProperties: false,
         properties: {
-          path: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Where in the input' },
-          message: { type: 'string' },
-          code: { type: 'string' },
+          path: {
+            type: 'array',
+            items: { type: ['string', 'integer'], maximum: Number.MAX_SAFE_INTEGER },
+            description: 'Where in the input',
+          },
+          message: { type: 'string', description: 'What is wrong, for a person' },
+          code: {
+            type: 'string',
+            enum: Object.keys(issueCodes),
+            description: Object.entries(issueCodes)
+              .map(([code, meaning]) => `* \`${code}\`: ${meaning}`)
+              .join('\n'),
+          },
         },
       },
     },
@@ -62,13 +80,25 @@ const securitySchemes: Record<string, oas31.SecuritySchemeObject> = {
     scheme: 'bearer',
     description: 'An API key (`wms_…`) for scripts and integrations, without a refresh token.',
   },
+  LoginTicket: {
+    type: 'http',
+    scheme: 'bearer',
+    description: '`login_ticket` of a login that asks for a company; 5 minutes, once.',
+  },
 };
 
-export function securityOf({ access = 'open' }: OperationMeta): oas31.SecurityRequirementObject[] {
+const pair = { AccessToken: [], RefreshToken: [] };
+const proofs: Record<Proof, oas31.SecurityRequirementObject> = {
+  loginTicket: { LoginTicket: [] },
+  pair,
+  apiKey: { ApiKey: [] },
+};
+
+export function securityOf({ access = 'open', proofs: own }: OperationMeta): oas31.SecurityRequirementObject[] {
+  if (own) return own.map((proof) => proofs[proof]);
   if (access === 'open') return [];
-  const pair = { AccessToken: [], RefreshToken: [] };
   // Only a session manages sessions.
-  return access === 'signedIn' ? [pair] : [pair, { ApiKey: [] }];
+  return access === 'signedIn' || access === 'session' ? [pair] : [pair, { ApiKey: [] }];
 }
 
 /** The answer for one status: which codes it can carry and what each looks like; without an operation, that of any path. */
@@ -86,10 +116,37 @@ export function responseOf(faults: Fault[], meta?: OperationMeta): oas31.Respons
   };
 }
 
-/** What any path may answer before an operation is reached: no operation lists these, so they stand here by status. */
-const beforeRouting = [MALFORMED_REQUEST, NOT_FOUND, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE];
+/** What any path may answer before an operation is reached. */
+const beforeRouting = [MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED, EXPECTATION_FAILED, SERVICE_UNAVAILABLE];
 
-export function components(schemas: oas31.SchemasObject, responses: oas31.ResponsesObject): oas31.ComponentsObject {
+/** Their responses by status, whole: no operation lists these, and what only they need is no component. */
+export function anyPathResponses(): Record<string, oas31.ResponseObject> {
+  const headers = headerComponents();
+  const byStatus = Map.groupBy(beforeRouting, ({ status }) => status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, faults]) => {
+      const response = responseOf(faults);
+      const { schema } = response.content!['application/problem+json']!;
+      return [
+        status,
+        {
+          ...response,
+          headers: Object.fromEntries(
+            Object.entries(response.headers!).map(([name, { $ref }]) => [name, headers[$ref!.split('/').at(-1)!]!]),
+          ),
+          content: {
+            'application/problem+json': {
+              schema,
+              examples: Object.fromEntries(faults.map((fault) => [fault.code, { value: exampleProblemOf(fault) }])),
+            },
+          },
+        },
+      ];
+    }),
+  );
+}
+
+export function components(schemas: Schemas, responses: oas31.ResponsesObject): oas31.ComponentsObject {
   return {
     schemas: { ...schemas, Problem: problem },
     parameters: {
@@ -103,10 +160,7 @@ export function components(schemas: oas31.SchemasObject, responses: oas31.Respon
       },
     },
     headers: headerComponents(),
-    responses: {
-      ...responses,
-      ...Object.fromEntries(beforeRouting.map((fault) => [fault.status, responseOf([fault])])),
-    },
+    responses,
     examples: Object.fromEntries(
       declaredFaults().map((fault) => [fault.code, { summary: fault.sentence, value: exampleProblemOf(fault) }]),
     ),

@@ -1,10 +1,10 @@
 import type { oas31 } from 'zod-openapi';
-import type { OperationMeta } from '../kernel/operation.ts';
+import { honoursIdempotencyKey, type OperationMeta } from '../kernel/operation.ts';
 import type { Operation } from './operations.ts';
 
 /* The headers of answers in the OpenAPI document. */
 
-const count: oas31.SchemaObject = { type: 'integer', minimum: 0 };
+const count: oas31.SchemaObject = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
 const headers: Record<string, oas31.HeaderObject> = {
   'X-Request-Id': {
@@ -39,13 +39,13 @@ function headersOf(names: { always: string[]; sometimes: string[] }): oas31.Head
 }
 
 /** The headers of a success. */
-export function successHeadersOf({ method, meta, downloadType }: Operation): oas31.HeadersObject {
+export function successHeadersOf({ meta, download }: Operation): oas31.HeadersObject {
   return headersOf({
     always: ['X-Request-Id', ...limitHeaders],
     sometimes: [
       ...(meta.access === 'open' ? [] : ['X-Access-Token']),
-      ...(method === 'GET' ? [] : ['Idempotency-Replayed']),
-      ...(downloadType === undefined ? [] : ['Content-Disposition']),
+      ...(honoursIdempotencyKey(meta) ? ['Idempotency-Replayed'] : []),
+      ...(download ? ['Content-Disposition'] : []),
     ],
   });
 }

@@ -27,6 +27,7 @@ const variables: Record<string, string> = {
   reply_to: 'comment',
   session_id: 'session',
   key_id: 'key',
+  invitation_id: 'invitation',
   notification_id: 'notification',
   notification_ids: 'notification',
   otp: 'code',
@@ -40,6 +41,7 @@ const particular: Record<string, Record<string, string>> = {
   'auth.googleLogin': { token: 'google_token' },
   'auth.appleLogin': { token: 'apple_token' },
   'passwords.reset': { token: 'reset_token' },
+  'invitations.accept': { token: 'invitation_token' },
   'passwords.change': { current_password: 'password' },
   'comments.create': { mentionedEmails: 'colleague_email' },
 };
@@ -72,9 +74,11 @@ notification=$(api "/notifications/recipient/$me/" | field 'results[0]._id')
 key=$(api /api/api-keys/ -d '{"name": "A key to revoke", "scopes": ["read"]}' | field _id)
 session=$(sign_in > /dev/null; api /api/sessions/ | field 'sessions.find((one) => !one.isCurrent)._id')`;
 
-/** Sets those that a mail brings: after a code was sent, and after a reset link was. */
+/** Sets those that a mail brings: after a code was sent, a reset link, and an invitation by another company. */
 export const fromMail = String.raw`code=$(tail -n 1 .data/mail.jsonl | field 'text.match(/\b\d{6}\b/)[0]')
-reset_token=$(tail -n 1 .data/mail.jsonl | field 'text.match(/token=([\w-]+)/)[1]')`;
+reset_token=$(tail -n 1 .data/mail.jsonl | field 'text.match(/token=([\w-]+)/)[1]')
+invitation=$(tail -n 1 .data/mail.jsonl | field 'text.match(/invitations\/(\d+)/)[1]')
+invitation_token=$(tail -n 1 .data/mail.jsonl | field 'text.match(/token=([\w-]+)/)[1]')`;
 
 /** The operation's example as a curl command. */
 export function sampleOf({ name, method, path, pathParameters, meta }: Operation): string {

@@ -3,11 +3,14 @@ import { generateOpenApiDocument, type OpenApiRouter } from 'trpc-to-openapi';
 import type { oas31 } from 'zod-openapi';
 import { faultsOf } from '../kernel/declared.ts';
 import type { Fault } from '../kernel/fault.ts';
-import { about, tags } from './openapi-about.ts';
-import { components, responseOf, securityOf } from './openapi-components.ts';
-import { successHeadersOf } from './openapi-headers.ts';
+import { honoursIdempotencyKey } from '../kernel/operation.ts';
+import { about, legal, tags } from './openapi-about.ts';
+import { successOf } from './openapi-answers.ts';
+import { anyPathResponses, components, responseOf, securityOf } from './openapi-components.ts';
 import { sampleOf } from './openapi-samples.ts';
+import { withoutUnused } from './openapi-unused.ts';
 import { operationsOf, type Operation } from './operations.ts';
+import { exampleOfField, explained, explainedField, type Schemas } from './schema-words.ts';
 
 /**
  * The OpenAPI document. trpc-to-openapi turns the schemas of an operation into parameters, body and answer; the pass
@@ -22,21 +25,29 @@ export function createDocument(router: AnyTRPCRouter, publicUrl: string): oas31.
     description: about(publicUrl),
     baseUrl: publicUrl,
   });
+  const schemas: Schemas = Object.fromEntries(
+    Object.entries(generated.components?.schemas ?? {})
+      .filter(([name]) => !name.startsWith('error.'))
+      .map(([name, schema]) => [name, explained(schema, name)]),
+  );
 
   const paths: oas31.PathsObject = {};
   for (const operation of operations) {
     const { get, post } = generated.paths![nicknameOf(operation)]!;
     const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase() as 'get'] = finish(operation, (get ?? post)!);
+    path[operation.method.toLowerCase() as 'get'] = finish(operation, (get ?? post)!, schemas);
   }
   const responses = shareRefusals(operations, paths);
-  const schemas = Object.entries(generated.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
-  return tidy({
-    ...generated,
-    tags: tags.filter(({ name }) => operations.some(({ meta }) => meta.section === name)),
-    paths,
-    components: components(Object.fromEntries(schemas) as oas31.SchemasObject, responses),
-  });
+  return withoutUnused(
+    tidy({
+      ...generated,
+      info: { ...generated.info, ...legal(publicUrl) },
+      tags: tags.filter(({ name }) => operations.some(({ meta }) => meta.section === name)),
+      paths,
+      components: components(schemas, responses),
+      'x-any-path': { responses: anyPathResponses() },
+    }),
+  );
 }
 
 /** A path that the generator neither shortens nor takes for another one's. */
@@ -64,9 +75,9 @@ function asGenerated(router: AnyTRPCRouter, operations: Operation[]): OpenApiRou
   return { _def: { procedures: Object.fromEntries(shown) } } as unknown as OpenApiRouter;
 }
 
-function finish(operation: Operation, generated: oas31.OperationObject): oas31.OperationObject {
-  const { meta, method, name } = operation;
-  const isWrite = method !== 'GET';
+function finish(operation: Operation, generated: oas31.OperationObject, schemas: Schemas): oas31.OperationObject {
+  const { meta, name } = operation;
+  const [section] = name.split('.');
   const byStatus = Map.groupBy(faultsOf(meta), (fault: Fault) => fault.status);
   const body = bodyOf(operation, generated.requestBody as oas31.RequestBodyObject | undefined);
   return {
@@ -77,18 +88,14 @@ function finish(operation: Operation, generated: oas31.OperationObject): oas31.O
     security: securityOf(meta),
     parameters: [
       ...(generated.parameters ?? []).map((parameter) =>
-        withExample(parameter as oas31.ParameterObject, meta.example ?? {}),
+        finishParameter(parameter as oas31.ParameterObject, section, meta.example ?? {}),
       ),
-      ...(isWrite ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+      ...(honoursIdempotencyKey(meta) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
     ...(body ? { requestBody: body } : {}),
     'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: sampleOf(operation) }],
     responses: {
-      200: {
-        ...answerOf(operation, generated.responses!['200'] as oas31.ResponseObject),
-        description: 'Done',
-        headers: successHeadersOf(operation),
-      },
+      200: successOf(operation, generated.responses!['200'] as oas31.ResponseObject, schemas),
       ...Object.fromEntries([...byStatus].map(([status, faults]) => [status, responseOf(faults, meta)])),
     },
   };
@@ -109,26 +116,34 @@ function shareRefusals(operations: Operation[], paths: oas31.PathsObject): oas31
   return shared;
 }
 
-/** The plain answer, and beside it the file for those operations that answer one. */
-function answerOf({ downloadType }: Operation, answer: oas31.ResponseObject): oas31.ResponseObject {
-  if (downloadType === undefined) return answer;
-  return { ...answer, content: { ...answer.content, [downloadType]: { schema: { type: 'string' } } } };
-}
-
-function withExample(parameter: oas31.ParameterObject, example: Record<string, unknown>): oas31.ParameterObject {
-  return parameter.name in example ? { ...parameter, example: example[parameter.name] } : parameter;
+function finishParameter(
+  { schema, ...parameter }: oas31.ParameterObject,
+  section: string | undefined,
+  example: Record<string, unknown>,
+): oas31.ParameterObject {
+  const { name } = parameter;
+  const field = explainedField(schema as oas31.SchemaObject, name, section);
+  const { description = '', ...shape } = field;
+  const isFlag = parameter.in === 'query' && field.type === 'boolean';
+  return {
+    ...parameter,
+    description,
+    schema: isFlag ? { ...shape, enum: [true, false] } : shape,
+    example: example[name] ?? exampleOfField(shape, name, section),
+  };
 }
 
 function bodyOf(
-  { meta, pathParameters }: Operation,
+  { name, meta, method, pathParameters }: Operation,
   body: oas31.RequestBodyObject | undefined,
 ): oas31.RequestBodyObject | undefined {
-  const schema = body?.content['application/json']?.schema as oas31.SchemaObject | undefined;
-  if (!schema) return undefined;
+  const generated = body?.content['application/json']?.schema as oas31.SchemaObject | undefined;
+  if (!generated) return undefined;
+  const schema = explained(generated, name.split('.')[0]);
   const { bodyField, example } = meta;
   const whole = Object.entries(example ?? {}).filter(([field]) => !pathParameters.includes(field));
   return {
-    required: bodyField !== undefined || (schema.required ?? []).length > 0,
+    required: bodyField !== undefined || method === 'PUT' || method === 'PATCH' || (schema.required ?? []).length > 0,
     content: {
       'application/json': {
         schema: bodyField === undefined ? schema : schema.properties![bodyField]!,
@@ -138,7 +153,10 @@ function bodyOf(
   };
 }
 
-/** Bounds that only say what a JSON number can hold tell a reader nothing; positive integers read better as from 1. */
+/**
+ * A bound below that only says what a JSON number can hold tells a reader nothing; the one above tells generators that a
+ * plain number does. Positive integers read better as from 1.
+ */
 function tidy<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(tidy) as Value;
   if (typeof value !== 'object' || value === null) return value;
@@ -152,7 +170,6 @@ function tidy<Value>(value: Value): Value {
   return Object.fromEntries([
     ...entries,
     ...(from === undefined || from === Number.MIN_SAFE_INTEGER ? [] : [['minimum', from]]),
-    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [['maximum', maximum]]),
-    ...(maximum === Number.MAX_SAFE_INTEGER ? [['format', 'int64']] : []),
+    ...(maximum === undefined ? [] : [['maximum', maximum]]),
   ]) as Value;
 }

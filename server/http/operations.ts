@@ -16,8 +16,8 @@ export type Operation = {
   input: z.ZodObject | undefined;
   /** The plain answer. */
   output: z.ZodType;
-  /** The media type of the file that it answers where that is asked for. */
-  downloadType: string | undefined;
+  /** The file that it answers where that is asked for. */
+  download: { mediaType: string; example: string } | undefined;
 };
 
 export function operationsOf(router: AnyTRPCRouter): Operation[] {
@@ -37,8 +37,8 @@ export function operationsOf(router: AnyTRPCRouter): Operation[] {
     const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
     const missing = pathParameters.filter((parameter) => !(parameter in (input?.shape ?? {})));
     if (missing.length > 0) throw new Error(`${name} does not take ${missing.join(', ')} of its path`);
-    const { answer, mediaType: downloadType } = choiceOf(output) ?? { answer: output, mediaType: undefined };
-    return [{ name, type, method, path, pathParameters, meta, input, output: answer, downloadType }];
+    const download = choiceOf(output);
+    return [{ name, type, method, path, pathParameters, meta, input, output: download?.answer ?? output, download }];
   });
 }
 

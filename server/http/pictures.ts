@@ -16,8 +16,9 @@ export function registerPictures(app: FastifyInstance, { database }: Services): 
     const pictureId = request.params.picture_id;
     const isAddress = /^[1-9]\d*$/.test(request.params.company_id) && Number.isSafeInteger(companyId);
     if (!isAddress || !uuid.test(pictureId)) return sendProblem(request, reply, NOT_FOUND());
-    const picture = await database.db
-      .selectFrom('pictures')
+    const picture = await database
+      .forCompany(companyId)
+      .db.selectFrom('pictures')
       .where('company_id', '=', companyId)
       .where('picture_id', '=', pictureId)
       .select(['content_type', 'content'])

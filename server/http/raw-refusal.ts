@@ -1,7 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
-import { MALFORMED_REQUEST } from '../kernel/faults.ts';
-import { problemOf } from './problem.ts';
+import type { FaultError } from '../kernel/fault.ts';
+import { MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../kernel/faults.ts';
+import { problemOf, refusalHeaders } from './problem.ts';
 
 /** How long a caller has to read the refusal before the connection is cut. */
 const lingerMs = 1_000;
@@ -12,16 +14,33 @@ export function answerGarbage(error: ConnectionError, socket: Socket): void {
     socket.destroy();
     return;
   }
+  answerRaw(refusalOf(error), socket);
+}
+
+function refusalOf({ code }: ConnectionError): FaultError {
+  // Node's own words for its parser's errors and time-outs.
+  const known: Record<string, FaultError> = {
+    ERR_HTTP_REQUEST_TIMEOUT: REQUEST_TIMEOUT(),
+    HPE_HEADER_OVERFLOW: MALFORMED_REQUEST({ detail: 'The headers are too large.' }),
+    HPE_INVALID_METHOD: MALFORMED_REQUEST({ detail: 'The request has no method that HTTP knows.' }),
+  };
+  return known[code] ?? MALFORMED_REQUEST({ cause: code });
+}
+
+/** Answers on the connection itself, where there is no request to answer, and ends it. */
+export function answerRaw(refusal: FaultError, socket: Socket): void {
   const requestId = crypto.randomUUID();
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const refusal = MALFORMED_REQUEST(isTooLarge ? { detail: 'The headers are too large.' } : {});
+  const { status } = refusal.fault;
   const body = JSON.stringify(problemOf(refusal, requestId));
   const head = [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]!}`,
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    ...Object.entries(refusalHeaders(refusal)).map(([name, value]) => `${name}: ${value}`),
     'Cache-Control: no-store',
+    // Nothing in it is about anybody, so pages of any origin may read it.
+    'Access-Control-Allow-Origin: *',
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

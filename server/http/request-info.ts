@@ -1,13 +1,17 @@
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { RequestInfo } from '../kernel/context.ts';
+import { authenticate } from '../kernel/authentication.ts';
+import type { RequestInfo, Services } from '../kernel/context.ts';
+import { FaultError } from '../kernel/fault.ts';
+import { toFaultError } from '../kernel/faults.ts';
+import { countRefusal } from '../kernel/limits.ts';
+import { logRefusal } from '../kernel/security-log.ts';
+
+type ReplyHeaders = { header(name: string, value: string): unknown };
 
 /** What operations learn of a request, the same through every door. */
-export function requestInfo(
-  request: FastifyRequest,
-  reply: { header(name: string, value: string): unknown },
-  more?: Pick<RequestInfo, 'takesDownloads'>,
-): RequestInfo {
+export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): RequestInfo {
+  if (request.info) return request.info;
   const { headers } = request;
   return {
     id: request.id,
@@ -17,8 +21,29 @@ export function requestInfo(
     refreshToken: single(headers['x-refresh-token']),
     idempotencyKey: single(headers['idempotency-key']),
     setHeader: (name, value) => void reply.header(name, value),
-    ...more,
   };
+}
+
+/** Finds out who is calling before the body is read, and keeps it for the operation. */
+export async function proveCaller(
+  request: FastifyRequest,
+  reply: ReplyHeaders,
+  services: Services,
+  done: (error?: Error) => void,
+): Promise<void> {
+  const info = requestInfo(request, reply);
+  request.info = info;
+  let refusal: Error | undefined;
+  try {
+    info.caller = await authenticate({ services, request: info });
+  } catch (error) {
+    refusal = error as Error;
+    const operation = request.routeOptions.config.operation ?? (request.params as { path: string }).path;
+    logRefusal({ services, request: info }, operation, undefined, toFaultError(error));
+    if (error instanceof FaultError && error.fault.status === 401)
+      refusal = await countRefusal(services.limits, error, { network: info.network, operation });
+  }
+  done(refusal);
 }
 
 const saneId = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -51,4 +76,11 @@ function networkOf(ip: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Made before the body was read, where the operation needs a caller. */
+    info?: RequestInfo;
+  }
 }

@@ -4,15 +4,14 @@ import { z } from 'zod';
 import { runChain } from '../kernel/chain.ts';
 import type { Context, Services } from '../kernel/context.ts';
 import { Download } from '../kernel/download.ts';
+import { JsonStream } from '../kernel/json-stream.ts';
 import { FaultError } from '../kernel/fault.ts';
 import { toFaultError, VALIDATION_FAILED, validationFailed } from '../kernel/faults.ts';
-import { sendDownload } from './download.ts';
+import { bodyBytesMax } from './body.ts';
+import { sendDownload, sendPieces } from './download.ts';
 import { operationsOf, unwrap, type Operation } from './operations.ts';
 import { sendProblem } from './problem.ts';
-import { requestInfo } from './request-info.ts';
-
-/** JSON bodies at most this large, unless an operation says otherwise. */
-export const bodyBytesMax = 1024 * 1024;
+import { proveCaller, requestInfo } from './request-info.ts';
 
 /** Registers one native route for each operation, at its documented path and at the same without the last slash. */
 export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, services: Services): Operation[] {
@@ -25,12 +24,18 @@ export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, servic
         url,
         bodyLimit: operation.meta.bodyBytesMax ?? bodyBytesMax,
         config: { operation: operation.name },
+        ...(needsCaller(operation)
+          ? { onRequest: (request, reply, done) => void proveCaller(request, reply, services, done) }
+          : {}),
         handler,
       });
     }
   }
   return operations;
 }
+
+/** Before a body is awaited; where none can come, the operation itself finds out who is calling. */
+const needsCaller = ({ method, meta }: Operation): boolean => method !== 'GET' && meta.access !== 'open';
 
 /** `/a/{b}/` as Fastify writes it, with and without the last slash. */
 function spellings(path: string): string[] {
@@ -48,11 +53,13 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      const ctx: Context = { services, request: requestInfo(request, reply, { takesDownloads: true }) };
-      const input = readInput(request);
-      const getRawInput = () => input;
+      const info = requestInfo(request, reply);
+      const ctx: Context = { services, request: { ...info, takesDownloads: true, takesStreams: true } };
+      // Read when the caller is known: what is wrong with a body is told to nobody else.
+      const getRawInput = () => readInput(request);
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
       if (data instanceof Download) await sendDownload(reply, data);
+      else if (data instanceof JsonStream) await sendPieces(reply.type('application/json; charset=utf-8'), data.pieces);
       else void reply.type('application/json; charset=utf-8').send(JSON.stringify(data));
     } catch (error) {
       await sendProblem(request, reply, asRest(operation, toFaultError(error)));
@@ -84,25 +91,29 @@ function asRest({ meta }: Operation, error: FaultError): FaultError {
 function inputReader({ input, pathParameters, method, meta }: Operation): (request: FastifyRequest) => unknown {
   if (!input) return () => undefined;
   const readers = Object.entries(input.shape).map(([name, schema]) => [name, readerOf(unwrap(schema))] as const);
+  const ownReaders = readers.filter(([name]) => !pathParameters.includes(name));
+  const isUpdate = (method === 'PUT' || method === 'PATCH') && ownReaders.length > 0;
   const pathReaders = readers.filter(([name]) => pathParameters.includes(name));
-  const queryReaders = readers.filter(([name]) => method === 'GET' && !pathParameters.includes(name));
+  const queryReaders = method === 'GET' ? ownReaders : [];
 
   return (request) => {
     const params = request.params as Record<string, string>;
     const values: Record<string, unknown> = {};
-    if (method !== 'GET') Object.assign(values, bodyOf(request.body, meta.bodyField));
+    if (method !== 'GET') Object.assign(values, bodyOf(request.body, meta.bodyField, isUpdate));
     const query = request.query as Record<string, unknown>;
-    for (const [name, read] of queryReaders) if (name in query) values[name] = read(query[name]);
+    // An empty parameter is an absent one.
+    for (const [name, read] of queryReaders) if (name in query && query[name] !== '') values[name] = read(query[name]);
     for (const [name, read] of pathReaders) values[name] = read(params[name]);
     return values;
   };
 }
 
-function bodyOf(body: unknown, bodyField: string | undefined): Record<string, unknown> {
+function bodyOf(body: unknown, bodyField: string | undefined, isUpdate: boolean): Record<string, unknown> {
   if (bodyField !== undefined) return { [bodyField]: body };
-  if (body === undefined || body === null) return {};
-  if (typeof body === 'object' && !Array.isArray(body)) return body as Record<string, unknown>;
-  throw VALIDATION_FAILED({ issues: [{ path: [], message: 'The body must be a JSON object.', code: 'invalid_type' }] });
+  // An update without a body is more likely a mistake than no change.
+  if ((body ?? null) === null && !isUpdate) return {};
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+  throw validationFailed([{ path: [], message: 'The body must be a JSON object', code: 'invalid_type' }]);
 }
 
 function readerOf(schema: z.core.$ZodType): (value: unknown) => unknown {

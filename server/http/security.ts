@@ -10,6 +10,8 @@ const exposed = [
   'RateLimit-Reset',
   'Retry-After',
   'Idempotency-Replayed',
+  // The name of a downloaded file.
+  'Content-Disposition',
 ];
 const accepted = [
   'Authorization',
@@ -18,6 +20,8 @@ const accepted = [
   'Idempotency-Key',
   'X-Request-Id',
   'Last-Event-ID',
+  // tRPC's streamed batches.
+  'trpc-accept',
 ];
 
 /** What a page may load and do, as `Content-Security-Policy` says it. */
@@ -33,7 +37,7 @@ const dataPolicy = { 'default-src': "'none'", 'frame-ancestors': "'none'", 'base
  * On every answer, as they are: what OWASP asks of an interface, and what keeps pages of other origins away. In small
  * letters, as the server keeps names.
  */
-const fixed = {
+export const fixedHeaders = {
   'content-security-policy': policyOf(dataPolicy),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -51,6 +55,7 @@ export const pagePolicy = policyOf({
   ...dataPolicy,
   'script-src': "'self'",
   'style-src': "'self' 'unsafe-inline'",
+  'font-src': "'self'",
   'img-src': "'self' data:",
   'connect-src': "'self'",
   'form-action': "'none'",
@@ -79,7 +84,7 @@ export async function registerSecurity(
 ): Promise<void> {
   app.addHook('onRequest', (request, reply, done) => {
     const { policy } = request.routeOptions.config;
-    reply.headers(fixed);
+    reply.headers(fixedHeaders);
     if (policy !== undefined) reply.header('content-security-policy', policy);
     done();
   });

@@ -9,7 +9,8 @@ import { logFailure, refusalHeaders } from './problem.ts';
 
 /** The procedures that a request to /trpc names; a batch names several. */
 export function calledPaths(request: FastifyRequest): string[] {
-  const { path = '' } = request.params as { path?: string };
+  // A URL that cannot be decoded has no parameters.
+  const { path = '' } = (request.params ?? {}) as { path?: string };
   return path.split(',');
 }
 
@@ -29,9 +30,12 @@ export const retryAfterOf = (refusal: FaultError): number => Number(refusalHeade
 /** What is refused before tRPC sees it, in the shape that its clients understand. */
 export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply, error: FaultError): Promise<void> {
   logFailure(request, error);
+  const [path, ...others] = calledPaths(request);
   await reply
     .status(error.fault.status)
     .headers(refusalHeaders(error))
     .type('application/json')
-    .send(JSON.stringify({ error: trpcErrorOf(error, request.id) }));
+    .send(
+      JSON.stringify({ error: trpcErrorOf(error, request.id, others.length === 0 && path !== '' ? path : undefined) }),
+    );
 }

@@ -3,7 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runChain } from '../kernel/chain.ts';
 import type { Context, Services } from '../kernel/context.ts';
 import { toFaultError } from '../kernel/faults.ts';
+import { JsonStream } from '../kernel/json-stream.ts';
 import { trpcErrorOf } from '../kernel/trpc.ts';
+import { sendPieces } from './download.ts';
 import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
 import { requestInfo } from './request-info.ts';
 
@@ -79,7 +81,7 @@ export async function answerCalls(
   { isBatch, calls }: Calls,
   { request, reply, services }: { request: FastifyRequest; reply: FastifyReply; services: Services },
 ): Promise<void> {
-  const ctx: Context = { services, request: requestInfo(request, reply) };
+  const ctx: Context = { services, request: { ...requestInfo(request, reply), takesStreams: true } };
 
   async function answer({ path, procedure, type, input }: Calls['calls'][number], batchIndex: number): Promise<Answer> {
     try {
@@ -103,6 +105,25 @@ export async function answerCalls(
     .status(answers.every((one) => one.status === status) ? status : 207)
     .headers({ vary: 'trpc-accept, accept', 'content-type': 'application/json' })
     // Fastify would name a charset.
-    .serializer(asItIs)
-    .send(JSON.stringify(isBatch ? answers.map((one) => one.body) : body));
+    .serializer(asItIs);
+  const bodies = answers.map((one) => one.body);
+  if (bodies.some(isStreamed)) return sendPieces(reply, piecesOf(bodies, isBatch));
+  void reply.send(JSON.stringify(isBatch ? bodies : body));
+}
+
+const isStreamed = (body: Answer['body']): body is { result: { data: JsonStream } } =>
+  'result' in body && body.result.data instanceof JsonStream;
+
+/** The same JSON, with long answers in pieces at their places. */
+async function* piecesOf(bodies: Answer['body'][], isBatch: boolean): AsyncGenerator<string> {
+  let lead = isBatch ? '[' : '';
+  for (const body of bodies) {
+    if (isStreamed(body)) {
+      yield `${lead}{"result":{"data":`;
+      yield* body.result.data.pieces;
+      yield '}}';
+    } else yield lead + JSON.stringify(body);
+    lead = ',';
+  }
+  if (isBatch) yield ']';
 }

@@ -1,13 +1,14 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { fastifyRequestHandler, type FastifyHandlerOptions } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestInfo, Services } from '../kernel/context.ts';
-import { BODY_TOO_LARGE, MALFORMED_REQUEST, toFaultError, UNSUPPORTED_MEDIA_TYPE } from '../kernel/faults.ts';
+import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, toFaultError, UNSUPPORTED_MEDIA_TYPE } from '../kernel/faults.ts';
+import type { OperationMeta } from '../kernel/operation.ts';
 import { requestIdByError } from '../kernel/trpc.ts';
+import { bodyBytesMax, type ReadBody } from './body.ts';
 import { responseWire } from './events/wires.ts';
 import { operationsOf } from './operations.ts';
-import { requestInfo } from './request-info.ts';
-import { bodyBytesMax } from './rest.ts';
+import { proveCaller, requestInfo } from './request-info.ts';
 import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
 import { answerCalls, readerOfCalls, type ReadCalls } from './trpc-calls.ts';
 
@@ -26,39 +27,43 @@ export async function registerTrpc(
   app: FastifyInstance,
   router: AnyTRPCRouter,
   services: Services,
-  readCalls: ReadCalls = readerOfCalls(router, batchMax),
+  { readBody, readCalls = readerOfCalls(router, batchMax) }: { readBody: ReadBody; readCalls?: ReadCalls },
 ): Promise<void> {
   const bodyLimits = new Map(operationsOf(router).map(({ name, meta }) => [name, meta.bodyBytesMax ?? bodyBytesMax]));
   const limitOf = (path: string): number => bodyLimits.get(path) ?? bodyBytesMax;
   const options = handlerOptions(router, services);
+  const known = Object.entries(router._def.procedures as Record<string, AnyTRPCProcedure>);
+  // A query is not worth it: its body is a GET's, and a batch of them may hold what needs nobody.
+  const needCaller = new Set(known.flatMap(([name, { _def }]) => (needsCallerFirst(_def) ? name : [])));
 
   await app.register(async (door) => {
     // Bodies stay text: which door reads them is decided when they are there.
     door.removeContentTypeParser('application/json');
-    door.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    door.addContentTypeParser('application/json', (request, payload, done) =>
+      readBody(request, payload, Math.max(...calledPaths(request).map(limitOf)), done),
+    );
     door.addHook('onRequest', (request, reply, done) => {
       if (request.method === 'OPTIONS') {
         reply.status(204).header('Allow', 'GET, OPTIONS, POST').send();
         return undefined;
+      }
+      // The platform's own Request, which tRPC makes of it, knows no such method.
+      if (request.method === 'TRACE') {
+        reply.header('Allow', 'GET, OPTIONS, POST');
+        return done(METHOD_NOT_ALLOWED());
       }
       // Its clients can put what proves who is calling into the URL, where logs and histories keep it.
       if ('connectionParams' in (request.query as object))
         return done(MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them as headers.' }));
       // tRPC would read a form of any size into memory; no operation takes one.
       if (/^multipart\//i.test(request.headers['content-type'] ?? '')) return done(UNSUPPORTED_MEDIA_TYPE());
-      return done();
+      if (calledPaths(request).every((path) => needCaller.has(path))) void proveCaller(request, reply, services, done);
+      else done();
+      return undefined;
     });
     door.route({
       method: door.supportedMethods,
       url: '/trpc/:path',
-      // One route serves all operations, so the largest body passes here and each operation's own limit is held below.
-      bodyLimit: Math.max(bodyBytesMax, ...bodyLimits.values()),
-      preHandler: (request, _reply, done) => {
-        const isTooLarge =
-          typeof request.body === 'string' &&
-          Buffer.byteLength(request.body) > Math.max(...calledPaths(request).map(limitOf));
-        done(isTooLarge ? BODY_TOO_LARGE() : undefined);
-      },
       handler: (request, reply) => {
         const calls = readCalls(request);
         const { path } = request.params as { path: string };
@@ -71,6 +76,10 @@ export async function registerTrpc(
     });
   });
 }
+
+/** Before the body of a mutation is awaited, and before a stream begins that can only be refused inside. */
+const needsCallerFirst = ({ type, meta }: AnyTRPCProcedure['_def']): boolean =>
+  type !== 'query' && (meta as OperationMeta).access !== 'open';
 
 function handlerOptions(router: AnyTRPCRouter, services: Services): HandlerOptions {
   return {

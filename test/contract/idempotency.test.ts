@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
-import { refusal, type Actor } from '../support/actor.ts';
-import { startService } from '../support/service.ts';
+import { refusal, type Actor, type Answer } from '../support/actor.ts';
+import { password, startService } from '../support/service.ts';
 
 const service = await startService();
 const { stranger, mailbox, database, clock } = service;
@@ -115,17 +116,40 @@ describe('the same Idempotency-Key', () => {
     }
   });
 
-  test('shows no one a login that was answered to another proof', async () => {
-    const claim = { email: admin.email, company_id: admin.companyId };
-    const proof = { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token };
-    const login = (headers: Record<string, string>) =>
-      stranger.post('/token-login/', claim, { headers: { ...headers, ...keyed('1').headers } });
-    const first = await login(proof);
-    expect(first.status).toBe(200);
-    expect((await login(proof)).body).toEqual(first.body);
-    expect(refusal(await login({}))).toEqual({ status: 401, code: 'PROOF_REQUIRED' });
-    expect(refusal(await login({ authorization: 'Bearer wlt_guessed' })).status).toBe(401);
-    expect((await login({ ...proof, 'x-refresh-token': 'wrong' })).status).toBe(401);
+  test('of another session or API key of the same person is another key', async () => {
+    const first = await admin.post('/api/projects/', { name: 'Once a session' }, keyed('session'));
+    const again = await admin.post('/api/projects/', { name: 'Once a session' }, keyed('session'));
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const session = await service.signIn(admin.email);
+    const { body: apiKey } = await session.post('/api/api-keys/', { name: 'Import', scopes: ['read', 'write'] });
+    const bearer = { authorization: `Bearer ${apiKey.key}`, ...keyed('session').headers };
+    const others = [
+      await session.post('/api/projects/', { name: 'Once a session' }, keyed('session')),
+      await stranger.post('/api/projects/', { name: 'Once a session' }, { headers: bearer }),
+    ];
+    for (const other of others) {
+      expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([200, null]);
+      expect(other.body._id).not.toBe(first.body._id);
+    }
+  });
+
+  test('outlives a refresh of its session', async () => {
+    const session = await service.signIn(admin.email);
+    const first = await session.post('/api/projects/', { name: 'Refreshed' }, keyed('refreshed'));
+    const { body: pair } = await stranger.post('/api/token/refresh/', { refresh_token: session.pair.refresh_token });
+    const again = await service.as(pair).post('/api/projects/', { name: 'Refreshed' }, keyed('refreshed'));
+    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', first.body]);
+  });
+
+  test('with the same fields in another order, or spelled otherwise in JSON, is the same body', async () => {
+    const ordered = await admin.post('/api/projects/', '{"name": "Ordered", "allocatedHours": 12}', keyed('order'));
+    expect(ordered.status).toBe(200);
+    const again = await admin.post('/api/projects/', '{"allocatedHours":12.0,"name":"\\u004frdered"}', keyed('order'));
+    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', ordered.body]);
+    // The order of a list means something.
+    const bodies = [{ notification_ids: [1, 2] }, { notification_ids: [2, 1] }];
+    expect((await admin.delete('/notifications/delete/', bodies[0], keyed('list'))).status).toBe(200);
+    expect(refusal(await admin.delete('/notifications/delete/', bodies[1], keyed('list'))).status).toBe(422);
   });
 
   test('keeps no refusal: the mended request is served', async () => {
@@ -149,24 +173,99 @@ describe('the same Idempotency-Key', () => {
   });
 });
 
-describe('a kept answer', () => {
-  test('cannot be read from the database, by its tokens or by anything else in it', async () => {
-    const email = 'sealed@example.com';
-    await stranger.post('/get-register-otp/', { email });
+describe('an answer that holds a secret', () => {
+  const secrets: [string, string, (options: object) => Promise<Answer>][] = [
+    ['a sign-in', '/login/', (options) => stranger.post('/login/', { email: admin.email, password }, options)],
+    [
+      'an API key',
+      '/api/api-keys/',
+      (options) => admin.post('/api/api-keys/', { name: 'Import', scopes: ['read'] }, options),
+    ],
+  ];
+
+  test.each(secrets)('is made anew for %s, and kept nowhere', async (_what, path, send) => {
+    await service.signIn(admin.email);
+    const [first, second] = [await send(keyed('secret')), await send(keyed('secret'))];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.headers.get('idempotency-replayed')).toBeNull();
+    expect(second.body).not.toEqual(first.body);
+    const { body: document } = await stranger.get('/openapi.json');
+    const { post } = document.paths[path];
+    expect(JSON.stringify(post)).not.toContain('Idempotency');
+  });
+
+  test('is none of those that the database keeps', async () => {
+    const email = 'kept@example.com';
+    await stranger.post('/verify-email/', { email: admin.email }, keyed('secret'));
+    await stranger.post('/get-register-otp/', { email }, keyed('secret'));
     await service.drain();
     const company = { company_name: 'Sealed Engines', email, first_name: 'Ada', last_name: 'Lovelace' };
-    const { body } = await stranger.post(
-      '/api/create-company-and-employee/',
-      { ...company, otp: mailbox.lastCode(email) },
-      keyed('secret-key'),
-    );
+    const registered = { ...company, otp: mailbox.lastCode(email) };
+    const { body } = await stranger.post('/api/create-company-and-employee/', registered, keyed('secret'));
+    await stranger.post('/api/token/refresh/', { refresh_token: body.refresh_token }, keyed('secret'));
+    const otp = mailbox.lastCode(admin.email);
+    expect((await stranger.post('/otp-login/', { email: admin.email, otp }, keyed('secret'))).status).toBe(200);
+    // The code is used up: nobody gets its session a second time.
+    const again = await stranger.post('/otp-login/', { email: admin.email, otp }, keyed('secret'));
+    expect(refusal(again)).toEqual({ status: 401, code: 'INVALID_OTP' });
+
+    const rows = await database.db.selectFrom('idempotent_answers').select('operation').distinct().execute();
+    const kept = rows
+      .map(({ operation }) => operation)
+      .filter((name) => /^(auth|registration|apiKeys|passwords)/.test(name));
+    expect(kept).toEqual([]);
+  });
+});
+
+describe('a body that nests deeply', () => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+  test.each([{}, keyed('deep')])('is refused, with %j', async (options) => {
+    const body = `{"name": "Deep", "more": ${deep(50_000)}}`;
+    const answers = [
+      await admin.post('/api/projects/', body, options),
+      await admin.post('/tasklogs/bulk/create/1/', deep(50_000), options),
+      await stranger.post('/login/', body, options),
+    ];
+    for (const answer of answers) {
+      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [''] });
+      expect(answer.body.issues[0].code).toBe('too_deep');
+    }
+    const overTrpc = await admin.post('/trpc/projects.create', body, options);
+    expect([overTrpc.status, overTrpc.body.error.data.code]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(await projectsOf(admin)).not.toContain('Deep');
+  });
+
+  test('is taken up to 64 levels', async () => {
+    const send = (levels: number) => admin.post('/api/projects/', `{"name": "Deep enough", "more": ${deep(levels)}}`);
+    expect((await send(63)).status).toBe(200);
+    expect((await send(64)).status).toBe(400);
+  });
+});
+
+describe('a kept answer', () => {
+  test('cannot be read from the database, by anything in it or in what was sent', async () => {
+    const { body } = await admin.post('/api/projects/', { name: 'Sealed Engines' }, keyed('secret-key'));
+    const change = {
+      current_password: password,
+      new_password: 'another long one',
+      confirm_password: 'another long one',
+    };
+    const person = await service.addEmployee(admin);
+    const changed = await person.put(`/employee/password/${person.employeeId}/`, change, keyed('secret-key'));
+    expect(changed.status).toBe(200);
     const rows = await database.db.selectFrom('idempotent_answers').selectAll().execute();
-    expect(rows.map(({ operation }) => operation)).toContain('registration.registerCompany');
+    expect(rows.map(({ operation }) => operation)).toEqual(
+      expect.arrayContaining(['projects.create', 'passwords.change']),
+    );
     const stored = rows
       .map((row) => `${JSON.stringify({ ...row, sealed_answer: null })} ${row.sealed_answer.toString('latin1')}`)
       .join('\n');
-    for (const secret of [body.access_token, body.refresh_token, email, 'Sealed Engines', 'secret-key', 'access_token'])
+    for (const secret of ['Sealed Engines', 'secret-key', body.createdAt, password, change.new_password])
       expect(stored).not.toContain(secret);
+    // Neither does its hash tell what was sent to somebody who tries.
+    const guess = `secret-key\0${JSON.stringify({ ...change, employee_id: person.employeeId })}`;
+    expect(stored).not.toContain(createHash('sha256').update(guess).digest('base64url'));
   });
 
   test('is the answer for 24 hours, and then the request is a new one', async () => {

@@ -17,7 +17,7 @@ const layers: Layer[] = [
   { name: 'features', rank: 2, holds: /^server\/features\// },
   { name: 'http', rank: 3, holds: /^server\/http\// },
   { name: 'delivery', rank: 3, holds: /^server\/delivery\// },
-  { name: 'app', rank: 4, holds: /^server\/(app|router|log)\.ts$/ },
+  { name: 'app', rank: 4, holds: /^server\/(app|router|log|log-output)\.ts$/ },
   { name: 'main', rank: 5, holds: /^server\/([\w-]+\.ts|(demo|commands)\/.*)$/ },
 ];
 

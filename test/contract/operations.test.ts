@@ -32,7 +32,14 @@ let onceAnswer: Answer;
 beforeAll(async () => {
   home = await makeHome();
   const { DATABASE_URL = '' } = home.environment;
-  environment = { DATABASE_URL, NODE_ENV: 'production', SEED_DEMO: 'true' };
+  environment = {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'http://127.0.0.1',
+    APP_URL: 'http://127.0.0.1/app',
+    ACCEPT_MAIL_FILE: 'true',
+    SEED_DEMO: 'true',
+    ...(DATABASE_URL === '' ? { ACCEPT_EMBEDDED_DATABASE: 'true' } : { DATABASE_URL }),
+  };
 });
 afterAll(async () => {
   await endAllProcesses();

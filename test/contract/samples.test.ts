@@ -51,6 +51,32 @@ afterAll(async () => {
   await home?.remove();
 });
 
+/** Has a company that is registered for it invite the person of the demo sign-in; answers the variables of its mail. */
+async function invite(): Promise<Record<string, string>> {
+  const said = await runShell(
+    folder,
+    `${preparation}
+    boss=boss-$RANDOM$RANDOM@example.com
+    invited() { { grep '"template":"invitation"' .data/mail.jsonl | grep '"to":"'$email'"' | tail -n 1; } || true; }
+    before=$(invited)
+    curl -sS $base/get-register-otp/ -H 'Content-Type: application/json' -d '{"email": "'$boss'"}' > /dev/null
+    until grep -q "$boss" .data/mail.jsonl; do sleep 0.1; done
+    code=$(grep "$boss" .data/mail.jsonl | field 'text.match(/\\b\\d{6}\\b/)[0]')
+    login=$(curl -sS $base/api/create-company-and-employee/ -H 'Content-Type: application/json' -d '{"email": "'$boss'",
+      "otp": "'$code'", "company_name": "Inviters", "first_name": "Joan", "last_name": "Clarke"}')
+    access_token=$(echo "$login" | field access_token)
+    refresh_token=$(echo "$login" | field refresh_token)
+    api /employee/add/ -d '{"first_name": "Ada", "last_name": "Lovelace", "email": "'$email'",
+      "companyId": '$(echo "$login" | field company.company_id)'}' > /dev/null
+    until [ "$(invited)" != "$before" ]; do sleep 0.1; done
+    invitation=$(invited | field 'text.match(/invitations\\/(\\d+)/)[1]')
+    invitation_token=$(invited | field 'text.match(/token=([\\w-]+)/)[1]')
+    echo "@@ $invitation $invitation_token"`,
+  );
+  const [, invitation = '', invitation_token = ''] = /^@@ (\S+) (\S+)$/m.exec(said) ?? [];
+  return { invitation, invitation_token };
+}
+
 /** The command of an operation, which also tells the status. */
 const sample = (name: string): string =>
   samples.get(name)!.replace(/^curl /, `curl -sS -w '\\n@@ ${name} %{http_code}\\n' `);
@@ -71,11 +97,15 @@ const byMail = [
   ['auth.verifyEmail', 'auth.otpLogin'],
   ['passwords.requestReset', 'passwords.reset'],
 ] as const;
+/** What another company's invitation must come before. */
+const byInvitation = ['invitations.decline'];
+/** Afterwards the demo's person is in two companies, and a sign-in asks which. */
+const accepting = 'invitations.accept';
 const byProvider = ['auth.googleLogin', 'auth.appleLogin'];
 /** What ends the session or removes a thing that others are shown with: each is a run of its own, with new things. */
 const removing = (): string[] => {
   const deleting = [...samples].filter(([, text]) => text.includes('-X DELETE')).map(([name]) => name);
-  return [...deleting.filter((name) => !lastOnes.includes(name)), 'auth.logout'];
+  return [...deleting.filter((name) => !lastOnes.includes(name)), 'auth.logout', 'auth.tokenLogin'];
 };
 /** What no further run can begin after. */
 const lastOnes = ['notifications.delete', 'notifications.clear', 'passwords.change'];
@@ -102,7 +132,14 @@ describe('the command that is shown with', () => {
   });
 
   test('all else runs, one after the other', { timeout }, async () => {
-    const elsewhere = new Set([...byMail.flat(), ...byProvider, ...removing(), ...lastOnes]);
+    const elsewhere = new Set([
+      ...byMail.flat(),
+      ...byProvider,
+      ...byInvitation,
+      accepting,
+      ...removing(),
+      ...lastOnes,
+    ]);
     const names = [...samples.keys()].filter((name) => !elsewhere.has(name));
     expect(names.length).toBeGreaterThan(40);
     await run(names.map(sample));
@@ -112,8 +149,9 @@ describe('the command that is shown with', () => {
 
   test('what takes something away runs, each with things of its own', { timeout }, async () => {
     for (const name of removing()) await run([sample(name)]);
-    await run(lastOnes.map(sample));
-    const names = [...removing(), ...lastOnes];
+    for (const name of byInvitation) await run([sample(name)], await invite());
+    await run([...lastOnes, accepting].map(sample), await invite());
+    const names = [...removing(), ...byInvitation, ...lastOnes, accepting];
     const refused = names.map((name) => [name, statuses.get(name)]).filter(([, status]) => status !== '200');
     expect(refused).toEqual([]);
   });

@@ -90,7 +90,8 @@ describe('a browser', () => {
       headers: {
         origin: origin,
         'access-control-request-method': 'PATCH',
-        'access-control-request-headers': 'authorization,x-refresh-token,idempotency-key,x-request-id,content-type',
+        'access-control-request-headers':
+          'authorization,x-refresh-token,idempotency-key,x-request-id,content-type,trpc-accept',
       },
     });
 
@@ -101,7 +102,14 @@ describe('a browser', () => {
       expect(status).toBe(204);
       expect(headers.get('access-control-allow-origin')).toBe('https://app.example.test');
       const allowed = headers.get('access-control-allow-headers')!.toLowerCase().split(', ');
-      for (const name of ['authorization', 'x-refresh-token', 'idempotency-key', 'x-request-id', 'content-type'])
+      for (const name of [
+        'authorization',
+        'x-refresh-token',
+        'idempotency-key',
+        'x-request-id',
+        'content-type',
+        'trpc-accept',
+      ])
         expect(allowed).toContain(name);
       expect(headers.get('access-control-allow-methods')).toContain('PATCH');
     },
@@ -125,10 +133,41 @@ describe('a browser', () => {
         'Retry-After',
         'RateLimit-Remaining',
         'Idempotency-Replayed',
+        'Content-Disposition',
       ])
         expect(exposed).toContain(name);
     }
   });
+});
+
+test('a browser can read what is refused before anybody is asked for', async () => {
+  for (const bytes of [
+    'GET /employee/me/%zz/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(65_536)}\r\n\r\n`,
+  ]) {
+    const { status, headers } = parseAnswer(await exchange(url, bytes));
+    expect([status, headers['access-control-allow-origin']]).toEqual([400, '*']);
+  }
+});
+
+test('/ leads to the reference', async () => {
+  const { status, headers } = await stranger.get('/');
+  expect([status, new URL(headers.get('location')!, `${url}/`).pathname]).toEqual([302, '/docs']);
+});
+
+test('a stream of events without a good proof is refused before it begins', async () => {
+  const wrong = { authorization: 'Bearer x.y.z', 'x-refresh-token': 'x' };
+  for (const headers of [{}, wrong, { authorization: `Bearer ${admin.pair.access_token}` }])
+    for (const path of ['notifications.onMine', 'comments.onTask?input=%7B%22taskId%22%3A1%7D']) {
+      const accept = { accept: 'text/event-stream', ...headers } as Record<string, string>;
+      const { status, headers: told, body } = await stranger.get(`/trpc/${path}`, { headers: accept });
+      expect([status, told.get('content-type'), told.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringMatching('application/json'),
+        'Bearer',
+      ]);
+      expect(body.error.data).toMatchObject({ httpStatus: 401, requestId: told.get('x-request-id') });
+    }
 });
 
 describe('requests beyond the limit', () => {

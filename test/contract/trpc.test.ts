@@ -75,7 +75,11 @@ describe.each([
 
   test('of an unknown operation has a code', async () => {
     const unknown = client as unknown as { nope: { none: { query(): Promise<unknown> } } };
-    expect(await refusalOf(unknown.nope.none.query())).toMatchObject({ code: 'NOT_FOUND', httpStatus: 404, requestId });
+    expect(await refusalOf(unknown.nope.none.query())).toMatchObject({
+      code: 'ROUTE_NOT_FOUND',
+      httpStatus: 404,
+      requestId,
+    });
   });
 
   test.each([
@@ -105,10 +109,10 @@ describe('the door of tRPC', () => {
   };
 
   test.each([
-    ['no operation', 'GET', '/trpc', 404, 'NOT_FOUND'],
-    ['no operation behind a slash', 'GET', '/trpc/', 404, 'NOT_FOUND'],
+    ['no operation', 'GET', '/trpc', 404, 'ROUTE_NOT_FOUND'],
+    ['no operation behind a slash', 'GET', '/trpc/', 404, 'ROUTE_NOT_FOUND'],
     ['a broken encoding', 'GET', '/trpc/%', 400, 'MALFORMED_REQUEST'],
-    ['too deep a path', 'GET', '/trpc/a/b', 404, 'NOT_FOUND'],
+    ['too deep a path', 'GET', '/trpc/a/b', 404, 'ROUTE_NOT_FOUND'],
     ['a query by a wrong method', 'PUT', '/trpc/sessions.list', 405, 'METHOD_NOT_ALLOWED'],
     [
       'a batch that is too long',

@@ -26,7 +26,7 @@ test('names every subscription and every event that the interface has, and nothi
     ...everywhere,
   ]);
   expect(sent('notifications.onMine')).toEqual([
-    ...['created', 'read', 'deleted'].map((what) => `notification.${what}`),
+    ...['created', 'read', 'updated', 'deleted'].map((what) => `notification.${what}`),
     ...everywhere,
   ]);
   const text = JSON.stringify(document);
@@ -37,4 +37,25 @@ test('names every subscription and every event that the interface has, and nothi
       isThere: true,
     });
   }
+});
+
+test('shows an example of each message, valid by its schema, and describes each field', () => {
+  expect(document.info).toMatchObject({ license: { name: expect.any(String) }, contact: { url: expect.any(String) } });
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'document');
+  for (const [name, { examples }] of Object.entries<{ examples: [{ payload: unknown }] }>(
+    document.components.messages,
+  )) {
+    const validate = ajv.compile({ $ref: `document#/components/schemas/${encodeURIComponent(name)}` });
+    expect([name, validate(examples[0].payload), validate.errors]).toEqual([name, true, null]);
+  }
+  const schemas = Object.entries<{ properties?: Record<string, { description?: string; $ref?: string }> }>(
+    document.components.schemas,
+  );
+  const bare = schemas.flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties)
+      .filter(([, { description, $ref }]) => description === undefined && $ref === undefined)
+      .map(([field]) => `${name}.${field}`),
+  );
+  expect(bare).toEqual([]);
 });

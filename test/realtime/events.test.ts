@@ -86,13 +86,44 @@ describe.each([
       ['notification.created', 1, undefined],
       ['notification.created', 2, undefined],
       ['notification.read', 1, true],
-      ['notification.read', 2, false],
+      ['notification.updated', 2, false],
       ['notification.deleted', 0, undefined],
     ]);
     expect(heard[0]!.notification).toMatchObject({ recipient_id: recipient.employeeId, isMention: true, read: false });
     expect(heard[2]!.notificationIds).toEqual([first!.notificationId]);
     expect(heard[4]!.notificationIds).toHaveLength(2);
     expect(others.events).toEqual([]);
+  });
+
+  test('flags that change make one event with all of them and the count, and those that do not make none', async () => {
+    const recipient = await service.addEmployee(admin);
+    const taskId = await addTask(admin, projectId);
+    await say(admin, taskId, `Look, @${recipient.email}`);
+    await service.drain();
+    const own = await connect(recipient).listen('notifications.onMine', { lastEventId: '0' });
+    const [made] = await own.hears(1);
+    const { notificationId } = made!;
+    const path = `/api/notifications/${notificationId}/`;
+    const changes = [
+      { starred: true },
+      { starred: true },
+      {},
+      { isArchive: true, later: true, read: true },
+      { read: true, isArchive: true },
+      { read: false, starred: false },
+      { read: false },
+    ];
+    for (const change of changes) expect((await recipient.patch(path, change)).status).toBe(200);
+    await recipient.patch(`/api/notifications/read/${notificationId}/`);
+    await recipient.patch(`/api/notifications/read/${notificationId}/`);
+    const heard = (await own.hears(5)).slice(1);
+    const type = 'notification.updated';
+    expect(heard).toMatchObject([
+      { type, notificationId, unread: 1, read: false, starred: true, later: false, isArchive: false },
+      { type, notificationId, unread: 0, read: true, starred: true, later: true, isArchive: true },
+      { type, notificationId, unread: 1, read: false, starred: false, later: true, isArchive: true },
+      { type: 'notification.read', notificationIds: [notificationId], unread: 0, read: true },
+    ]);
   });
 
   test('cuts lose, double and reorder nothing', async () => {

@@ -100,7 +100,7 @@ test('a network may hold so many connections of which nobody knows whose they ar
   expect(() => open(wire('192.0.2.1'))).toThrow(/connections/i);
   open(wire('192.0.2.2')).gone();
   // Whoever says who they are makes room for the next stranger.
-  strangers[0]!.claim({ kind: 'session', sessionId: 1 });
+  strangers[0]!.claim({ kind: 'session', sessionId: 1, accountId: 1 });
   open(wire('192.0.2.1'));
   expect(() => open(wire('192.0.2.1'))).toThrow(/connections/i);
   strangers[1]!.gone();

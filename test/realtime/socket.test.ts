@@ -85,11 +85,11 @@ describe('a WebSocket', () => {
     // Refused before it has begun.
     ['an absent task', subscription({ taskId: 987_654_321 }), 'NOT_FOUND'],
     ['no task', subscription({}), 'VALIDATION_FAILED'],
-    ['an unknown operation', { id: 1, method: 'query', params: { path: 'nope.none' } }, 'NOT_FOUND'],
-    ['a wrong method', { id: 1, method: 'query', params: { path: 'auth.login' } }, 'NOT_FOUND'],
+    ['an unknown operation', { id: 1, method: 'query', params: { path: 'nope.none' } }, 'ROUTE_NOT_FOUND'],
+    ['a wrong method', { id: 1, method: 'query', params: { path: 'auth.login' } }, 'ROUTE_NOT_FOUND'],
     ['no id', { id: null, method: 'query', params: { path: 'sessions.list' } }, 'MALFORMED_JSON'],
     ['an array for parameters', { id: 1, method: 'subscription', params: [] }, 'MALFORMED_JSON'],
-    ['a subscription as a query', { id: 1, method: 'query', params: { path: 'comments.onTask' } }, 'NOT_FOUND'],
+    ['a subscription as a query', { id: 1, method: 'query', params: { path: 'comments.onTask' } }, 'ROUTE_NOT_FOUND'],
   ])('that says %s is told what is wrong, and is heard afterwards', async (_what, message, code) => {
     const socket = await openSignedIn();
     const { error } = await ask(socket, message);
@@ -122,12 +122,21 @@ describe('a WebSocket', () => {
 
   test('may be opened from the service’s own pages and the listed ones, and from no others', async () => {
     await open({ origin: 'https://app.example.test' });
-    await open({ origin: url });
-    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1']) {
+    await open({ origin: 'https://api.example.test' });
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', url, 'http://api.example.test']) {
       const socket = new WebSocket(socketUrl, { origin });
       const [error] = (await once(socket, 'error')) as [Error];
       expect({ origin, told: error.message }).toEqual({ origin, told: 'Unexpected server response: 403' });
     }
+  });
+
+  test('of a service on this machine alone may be opened by each of its names, and by no other port', async () => {
+    const local = await startService({ settings: { publicUrl: 'http://127.0.0.1:3000' } });
+    const at = `${local.url.replace('http', 'ws')}/trpc`;
+    for (const name of ['localhost', '127.0.0.1', '[::1]']) await open({ origin: `http://${name}:3000`, at });
+    const socket = new WebSocket(at, { origin: 'http://localhost:3001' });
+    const [error] = (await once(socket, 'error')) as [Error];
+    expect(error.message).toBe('Unexpected server response: 403');
   });
 
   test('runs a hundred subscriptions and no more', async () => {

@@ -8,16 +8,16 @@ import { authenticate } from '../../kernel/authentication.ts';
 import { subscriptionsMax, type Connection } from '../../kernel/connections.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import { FaultError } from '../../kernel/fault.ts';
-import { FORBIDDEN, MALFORMED_REQUEST, NOT_FOUND, toFaultError } from '../../kernel/faults.ts';
+import { FORBIDDEN, MALFORMED_REQUEST, ROUTE_NOT_FOUND, toFaultError } from '../../kernel/faults.ts';
 import { requestIdByError } from '../../kernel/trpc.ts';
 import { requestInfo } from '../request-info.ts';
-import { bodyBytesMax } from '../rest.ts';
+import { bodyBytesMax } from '../body.ts';
 import { proofOf } from './connection-proof.ts';
 import { createEncoder, sendPieces } from './encoder.ts';
 import { wantsWebSocket } from './upgrade.ts';
 import { socketWire } from './wires.ts';
 
-type SocketOptions = { corsOrigins: string[] };
+type SocketOptions = { corsOrigins: string[]; publicUrl: string };
 
 /** A caller that says nothing for this long is asked whether they are still there. */
 const pingMs = 25_000;
@@ -46,6 +46,7 @@ async function openDoor(
   options: SocketOptions,
 ): Promise<void> {
   const { connections } = services;
+  const origins = new Set([...options.corsOrigins, ...originsOf(options.publicUrl)]);
   await app.register(websocket, {
     options: { maxPayload: bodyBytesMax },
     preClose: (done) => done(),
@@ -66,8 +67,9 @@ async function openDoor(
     url: '/trpc',
     exposeHeadRoute: false,
     onRequest: async (request) => {
-      if (!wantsWebSocket(request.raw)) throw NOT_FOUND();
-      refuseStrangeOrigin(request, options.corsOrigins);
+      if (!wantsWebSocket(request.raw))
+        throw ROUTE_NOT_FOUND({ detail: 'This path takes WebSockets; operations have their name behind it.' });
+      refuseStrangeOrigin(request, origins);
       const { connectionParams } = request.query as Record<string, unknown>;
       if (connectionParams !== undefined && connectionParams !== '1')
         throw MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them in the first message.' });
@@ -77,11 +79,21 @@ async function openDoor(
   });
 }
 
-/** A page of another origin opens a WebSocket without asking, so it is asked here. */
-function refuseStrangeOrigin({ headers, host }: FastifyRequest, corsOrigins: string[]): void {
-  const { origin } = headers;
-  if (origin === undefined || corsOrigins.includes(origin)) return;
-  if (URL.canParse(origin) && new URL(origin).host === host) return;
+/** The origin of the service's own pages. On this machine alone it has several names, and a page may be opened by each. */
+function originsOf(publicUrl: string): string[] {
+  const { protocol, hostname, port, origin } = new URL(publicUrl);
+  const loopback = ['127.0.0.1', 'localhost', '[::1]'];
+  return loopback.includes(hostname)
+    ? loopback.map((name) => new URL(`${protocol}//${name}:${port}`).origin)
+    : [origin];
+}
+
+/**
+ * A page of any origin opens a WebSocket without asking, so it is asked here. `Host` decides nothing: a name that an
+ * attacker makes lead to this service is in both headers.
+ */
+function refuseStrangeOrigin({ headers: { origin } }: FastifyRequest, origins: Set<string>): void {
+  if (origin === undefined || origins.has(origin)) return;
   throw FORBIDDEN({ detail: 'Pages of this origin may not connect.' });
 }
 
@@ -125,6 +137,7 @@ function serve(socket: WebSocket, request: FastifyRequest, router: AnyTRPCRouter
     onError({ error, path }) {
       requestIdByError.set(error, request.id);
       const refusal = toFaultError(error);
+      connection.refuse(refusal);
       if (refusal.fault.status >= 500 && !(error.cause instanceof FaultError))
         request.log.error({ err: refusal.cause ?? refusal, operation: path }, 'a call over a WebSocket failed');
     },

@@ -18,6 +18,7 @@ const goodbyeMs = 1_000;
 const closeCodes: Record<Closing, { code: number; reason: string }> = {
   'session ended': { code: 4401, reason: 'the session has ended: sign in again' },
   refused: { code: 4408, reason: 'nobody has signed in on this connection' },
+  'refused too often': { code: 4429, reason: 'too many refused calls' },
   restart: { code: 1012, reason: 'the service restarts: connect again' },
 };
 
@@ -31,8 +32,9 @@ export function socketWire(socket: WebSocket, raw: Socket, network: string): Wir
 
   // A caller who does not take what they asked for is not heard further until they do.
   let isHeard = true;
+  let isShownOut = false;
   function hear(): void {
-    if (isHeard && !raw.writableNeedDrain) socket.resume();
+    if (isHeard && !isShownOut && !raw.writableNeedDrain) socket.resume();
     else socket.pause();
   }
   socket.on('message', hear);
@@ -74,6 +76,8 @@ export function socketWire(socket: WebSocket, raw: Socket, network: string): Wir
     },
     close(why) {
       const { code, reason } = closeCodes[why];
+      isShownOut ||= why === 'refused too often';
+      hear();
       // What is being said to the subscriptions goes first.
       setTimeout(() => socket.close(code, reason), why === 'restart' ? 0 : 50);
       setTimeout(() => socket.terminate(), goodbyeMs);

@@ -1,5 +1,13 @@
 import { called } from './client.ts';
-import { changeCompany, manageEmployees, registerCompany, signInEachWay, useKeys } from './people.ts';
+import {
+  answerInvitations,
+  changeCompany,
+  endAccess,
+  manageEmployees,
+  registerCompany,
+  signInEachWay,
+  useKeys,
+} from './people.ts';
 import { readNotifications, talk } from './talk.ts';
 import { endWork, logTime, startWork } from './work.ts';
 
@@ -18,4 +26,6 @@ await readNotifications(company);
 await useKeys(company);
 await endWork(company, work);
 await signInEachWay(company);
+await endAccess(company);
+await answerInvitations();
 process.stdout.write(`${JSON.stringify([...called])}\n`);

@@ -136,3 +136,51 @@ export async function useKeys({ companyId, ada }: Company): Promise<void> {
   await answerOf(asAda.DELETE('/api/api-keys/{key_id}/', { params: { path: { key_id: made._id } } }));
   assert.equal(await codeOf(asScript.GET('/task-statistics/{company_id}/', ofCompany)), 'INVALID_TOKEN');
 }
+
+export async function endAccess({ companyId, grace }: Company): Promise<void> {
+  const email = 'ada@example.com';
+  await answerOf(stranger.POST('/verify-email/', { body: { email } }));
+  const otp = await mailed(email, /\b\d{6}\b/);
+  const login = await answerOf(stranger.POST('/otp-login/', { body: { email, otp, company_id: companyId } }));
+  assert.ok('access_token' in login);
+  const asAda = clientOf(login);
+  const ofGrace = { params: { path: { _id: grace.id } } };
+  const { sessions } = await answerOf(asAda.GET('/api/employees/{_id}/access/', ofGrace));
+  assert.equal(sessions.length, 1);
+  assert.deepEqual(await answerOf(asAda.DELETE('/api/employees/{_id}/sessions/', ofGrace)), { ended: 1 });
+  assert.deepEqual(await answerOf(asAda.DELETE('/api/employees/{_id}/api-keys/', ofGrace)), { ended: 0 });
+}
+
+/** Two more companies invite somebody who has a company of their own: one is declined, one accepted by the link of its mail. */
+export async function answerInvitations(): Promise<void> {
+  const invited = await register('joan@example.com');
+  const asInvited = clientOf(invited);
+  for (const email of ['first@example.com', 'second@example.com']) {
+    const inviter = await register(email);
+    const person = { first_name: 'Joan', last_name: 'Clarke', email: 'joan@example.com' };
+    const companyId = inviter.company!.company_id;
+    await answerOf(clientOf(inviter).POST('/employee/add/', { body: { ...person, companyId } }));
+    const { invitations } = await answerOf(asInvited.GET('/api/invitations/'));
+    assert.deepEqual(
+      invitations.map(({ company_id }) => company_id),
+      [companyId],
+    );
+    const path = { invitation_id: invitations[0]!._id };
+    const token = await mailed(person.email, new RegExp(`(?<=invitations/${path.invitation_id}\\?token=)[\\w-]+`));
+    if (email === 'first@example.com')
+      await answerOf(asInvited.POST('/api/invitations/{invitation_id}/decline/', { params: { path } }));
+    else {
+      const accepted = await answerOf(
+        asInvited.POST('/api/invitations/{invitation_id}/accept/', { params: { path }, body: { token } }),
+      );
+      assert.deepEqual([accepted.company?.company_id, accepted.employee?.invitationStatus], [companyId, 'accepted']);
+    }
+  }
+}
+
+async function register(email: string) {
+  await answerOf(stranger.POST('/get-register-otp/', { body: { email } }));
+  const name = { company_name: 'Weavers', first_name: 'Joan', last_name: 'Clarke' };
+  const otp = await mailed(email, /\b\d{6}\b/);
+  return answerOf(stranger.POST('/api/create-company-and-employee/', { body: { ...name, email, otp } }));
+}
