@@ -94,7 +94,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       ((operation, code) => logger.error({ operation, code }, 'an undeclared fault was answered')),
   };
 
-  const { server, isClosing, refuseOtherMethods } = await createShell({
+  const { server, isClosing, readBody, refuseOtherMethods } = await createShell({
     logger,
     trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy,
     corsOrigins: settings.corsOrigins,
@@ -103,7 +103,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);
   registerPictures(server, services);
-  await registerTrpc(server, appRouter, services);
+  await registerTrpc(server, appRouter, services, { readBody });
   await registerWebSocket(server, appRouter, services, settings);
   await registerDocs(server, appRouter, settings.publicUrl);
   if (settings.hasDemoPage === true) registerDemoPage(server, settings);

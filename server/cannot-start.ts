@@ -1,6 +1,10 @@
-import { FolderInUse } from '../db/folder-lock.ts';
+import { resolve } from 'node:path';
+import { DamagedDatabase } from '../db/data-folder.ts';
+import { FolderInUse, UnusableLock } from '../db/folder-lock.ts';
 import { MigrationFailed } from '../db/migrate.ts';
+import { RowSecurityDenied } from '../db/row-security.ts';
 import { BadSetting, type Config } from './config.ts';
+import { DamagedDemoSignIn } from './demo/demo.ts';
 
 /** Something outside the program stands in the way of the start; the message says what, and what to do about it. */
 export class CannotStart extends Error {
@@ -8,14 +12,24 @@ export class CannotStart extends Error {
 }
 
 /** The error as a {@link CannotStart} where its cause is known; what is a fault of the program stays as it is. */
-export function toCannotStart(error: unknown, { HOST: host, PORT: port, DATA_DIR: folder }: Config): unknown {
+export function toCannotStart(error: unknown, config: Config): unknown {
+  const { HOST: host, PORT: port, DATA_DIR: folder, DATABASE_URL: url } = config;
   if (!(error instanceof Error) || error instanceof CannotStart) return error;
-  if (error instanceof FolderInUse || error instanceof BadSetting) return new CannotStart(error.message);
+  if (
+    [FolderInUse, UnusableLock, DamagedDatabase, DamagedDemoSignIn, BadSetting, RowSecurityDenied].some(
+      (known) => error instanceof known,
+    )
+  )
+    return new CannotStart(error.message, { cause: error });
   if (error instanceof MigrationFailed) {
     const { cause } = error;
+    if (url === undefined && isDamage((cause as { code?: string } | undefined)?.code))
+      return toCannotStart(cause, config);
     return new CannotStart(cause instanceof Error ? `${error.message} (${cause.message})` : error.message);
   }
   const { code, syscall } = error as NodeJS.ErrnoException;
+  if (url === undefined && isDamage(code))
+    return new CannotStart(new DamagedDatabase(resolve(folder), error.message).message);
   if (syscall === 'listen' || syscall === 'getaddrinfo') {
     const at = `${host}:${port}`;
     switch (code) {
@@ -35,3 +49,6 @@ export function toCannotStart(error: unknown, { HOST: host, PORT: port, DATA_DIR
     );
   return error;
 }
+
+/** PostgreSQL's codes for files that are missing or do not hold what they should. */
+const isDamage = (code: string | undefined): boolean => code !== undefined && /^(XX00[012]|58P01|58030)$/.test(code);

@@ -13,9 +13,19 @@ const words = z.string().transform((value) =>
     .map((word) => word.trim())
     .filter((word) => word !== ''),
 );
-const url = (protocol: RegExp) =>
-  z.url({ protocol, error: 'must be a URL' }).transform((value) => value.replace(/\/+$/, ''));
-const webUrl = url(/^https?$/);
+const url = (protocol: RegExp, expected: string) =>
+  z.url({ protocol, error: `must be a URL of the form ${expected}` }).transform((value) => value.replace(/\/+$/, ''));
+const webUrl = url(/^https?$/, 'https://host');
+const clientIds = words
+  .refine((ids) => ids.every((id) => /^[A-Za-z0-9][\w.:/-]*$/.test(id)), 'must be client identifiers, by comma')
+  .default([]);
+/** A plain address, or one with a name: `Work <no-reply@example.com>`. */
+const sender = /^(?:[^<>@"\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
+
+/** As a browser sends it: scheme, host and port alone. */
+function isOrigin(word: string): boolean {
+  return /^https?:/.test(word) && URL.canParse(word) && new URL(word).origin === word;
+}
 
 /** An address or a network in CIDR notation; `true` or a count would let anybody name their own address. */
 function isNetwork(word: string): boolean {
@@ -27,9 +37,9 @@ function isNetwork(word: string): boolean {
 /** Every setting of the service: environment variables, read at the start and nowhere else. */
 const schema = z.object({
   NODE_ENV: z
-    .string()
+    .enum(['development', 'test', 'production'], 'must be development, test or production')
     .default('development')
-    .describe('`production` makes AUTH_KEYS required and the demo company opt-in'),
+    .describe('`production` refuses to start half-configured (see above), and makes the demo company opt-in'),
   PORT: z.coerce
     .number('must be a port number')
     .int()
@@ -39,9 +49,12 @@ const schema = z.object({
     .describe('Port to listen on; 0 takes a free one'),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, the keys and the mail file'),
-  DATABASE_URL: url(/^postgres(ql)?$/)
+  DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database')
     .optional()
     .describe('PostgreSQL server; without it the embedded database is used'),
+  ACCEPT_EMBEDDED_DATABASE: flag
+    .default(false)
+    .describe('true: production starts without DATABASE_URL, on the embedded database'),
   DATABASE_CONNECTIONS: z.coerce
     .number('must be a number')
     .int()
@@ -58,6 +71,11 @@ const schema = z.object({
     .max(16)
     .default(2)
     .describe('Connections on which short reads are pipelined, beside those; 0 behind a pooler'),
+  DATABASE_ROW_SECURITY: flag
+    .default(false)
+    .describe(
+      'true: PostgreSQL itself shows each statement the rows of its company alone, as a second wall; see Row-level security',
+    ),
   PUBLIC_URL: webUrl
     .optional()
     .describe('Where this service is reached; in links to pictures. Default: http://HOST:PORT'),
@@ -79,17 +97,34 @@ const schema = z.object({
   SENDGRID_BASE_URL: webUrl
     .default('https://api.sendgrid.com')
     .describe("SendGrid's API; https://api.eu.sendgrid.com for accounts of its EU region"),
-  MAIL_FROM: z.string().min(3).default('no-reply@localhost').describe('Sender of all mail'),
-  GOOGLE_CLIENT_IDS: words.default([]).describe('Audiences of accepted Google identity tokens, by comma'),
+  ACCEPT_MAIL_FILE: flag
+    .default(false)
+    .describe(
+      'true: production starts without SENDGRID_API_KEY and MAIL_FROM, and writes mail, codes included, to the file',
+    ),
+  MAIL_FROM: z
+    .string()
+    .regex(sender, 'must be an address, such as no-reply@example.com or Work <no-reply@example.com>')
+    .default('no-reply@localhost')
+    .describe('Sender of all mail'),
+  GOOGLE_CLIENT_IDS: clientIds.describe(
+    'Audiences of accepted Google identity tokens, by comma; that of each app which asks for tokens (`azp`) as well',
+  ),
   GOOGLE_ISSUER: z.string().default('https://accounts.google.com').describe('Issuer of Google identity tokens'),
   GOOGLE_JWKS_URL: webUrl.default('https://www.googleapis.com/oauth2/v3/certs').describe("Google's published keys"),
-  APPLE_CLIENT_IDS: words.default([]).describe('Audiences of accepted Apple identity tokens, by comma'),
+  APPLE_CLIENT_IDS: clientIds.describe('Audiences of accepted Apple identity tokens, by comma'),
   APPLE_ISSUER: z.string().default('https://appleid.apple.com').describe('Issuer of Apple identity tokens'),
   APPLE_JWKS_URL: webUrl.default('https://appleid.apple.com/auth/keys').describe("Apple's published keys"),
-  REDIS_URL: url(/^rediss?$/)
+  REDIS_URL: url(/^rediss?$/, 'redis://host:6379')
     .optional()
     .describe('Shares rate limits between nodes, and wakes them for events'),
-  CORS_ORIGINS: words.default([]).describe('Origins of browsers that may call, by comma; none by default'),
+  CORS_ORIGINS: words
+    .refine(
+      (origins) => origins.every(isOrigin),
+      'must be origins by comma, such as https://app.example.com, without a path',
+    )
+    .default([])
+    .describe('Origins of browsers that may call, by comma; none by default'),
   TRUST_PROXY: words
     .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')
     .default([])
@@ -105,7 +140,21 @@ const schema = z.object({
     .int()
     .min(1)
     .default(600)
-    .describe('Requests a minute for each operation and session or key'),
+    .describe(
+      'Requests a minute for each operation and session or key. Wrong or missing credentials count against their network: a sixth of this at one operation, all of it at all of them together; beyond that they get 429, and good ones are served as ever',
+    ),
+  RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE: z.coerce
+    .number('must be a number')
+    .int()
+    .min(1)
+    .optional()
+    .describe('The same for all sessions and keys of one employee together. Default: four times as many'),
+  RATE_LIMIT_PER_MINUTE_OF_COMPANY: z.coerce
+    .number('must be a number')
+    .int()
+    .min(1)
+    .optional()
+    .describe('The same for all employees of one company together. Default: sixty times as many'),
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
   SEED_DEMO: flag
     .optional()
@@ -119,16 +168,30 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const { success, data, error } = schema.safeParse(given);
-  if (!success) {
-    // The value itself may be a secret, so only its name is told.
-    const sentences = error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
-    throw new BadSetting(`Bad setting: ${sentences.join('; ')}.`);
-  }
-  if (data.NODE_ENV === 'production' && data.AUTH_KEYS === undefined) {
-    throw new BadSetting('Bad setting: AUTH_KEYS is required in production; make it with `npm run keys`.');
-  }
+  const { data, error } = schema.safeParse(given);
+  // The value itself may be a secret, so only its name is told.
+  const sentences = (error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`);
+  const missing = given['NODE_ENV'] === 'production' ? missingInProduction(given) : [];
+  if (missing.length > 0) sentences.push(`production needs ${missing.join(', ')}`);
+  if (data === undefined || sentences.length > 0) throw new BadSetting(`Bad setting: ${sentences.join('; ')}.`);
   return data;
+}
+
+/** What a service for real users lacks; the setting in brackets accepts it as it is. */
+function missingInProduction(given: Partial<Record<string, string>>): string[] {
+  const accepts = (name: string): boolean => given[name] === 'true';
+  const orFile = '(or ACCEPT_MAIL_FILE=true)';
+  const needed: [name: string, told: string, isAccepted?: boolean][] = [
+    ['AUTH_KEYS', 'AUTH_KEYS (make it with `npm run keys`)'],
+    ['DATABASE_URL', 'DATABASE_URL (or ACCEPT_EMBEDDED_DATABASE=true)', accepts('ACCEPT_EMBEDDED_DATABASE')],
+    ['PUBLIC_URL', 'PUBLIC_URL'],
+    ['APP_URL', 'APP_URL'],
+    ['SENDGRID_API_KEY', `SENDGRID_API_KEY ${orFile}`, accepts('ACCEPT_MAIL_FILE')],
+    ['MAIL_FROM', `MAIL_FROM ${orFile}`, accepts('ACCEPT_MAIL_FILE')],
+  ];
+  return needed
+    .filter(([name, , isAccepted]) => given[name] === undefined && isAccepted !== true)
+    .map(([, told]) => told);
 }
 
 /** Name, description and default of every setting, for the table in docs/operations.md. */

@@ -6,9 +6,10 @@ import { keepPrivate, readPrivate } from './private-file.ts';
  * The key set that signs tokens, made at the first start and kept in the data folder, so that sessions outlive a
  * restart. In production it comes from AUTH_KEYS; this file, run by itself, prints one for that.
  */
-export async function keepKeys(folder: string): Promise<{ keys: string; file: string }> {
-  const file = join(folder, 'auth-keys.json');
-  return { keys: readPrivate(file) ?? keepPrivate(file, await generateKeys()), file };
+export async function keepKeys(file: string): Promise<string> {
+  return readPrivate(file) ?? keepPrivate(file, await generateKeys());
 }
+
+export const keysFile = (folder: string): string => join(folder, 'auth-keys.json');
 
 if (import.meta.main) process.stdout.write(`${await generateKeys()}\n`);

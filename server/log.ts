@@ -1,12 +1,13 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { openLogOutput } from './log-output.ts';
 
 export type { Logger } from 'pino';
 
-/** Log lines as JSON, to standard output unless told otherwise. */
+/** Log lines as JSON. */
 export function createLogger(options: { level: string; to?: DestinationStream }): Logger {
   return pino(
     { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plainError } },
-    options.to ?? pino.destination(1),
+    options.to ?? openLogOutput(1),
   );
 }
 

@@ -16,6 +16,7 @@ export async function runOnDatabase(
   environment: NodeJS.ProcessEnv,
   body: (database: Database) => Promise<boolean>,
 ): Promise<void> {
+  process.umask(0o077);
   // Whoever read the output has gone (`… | head`): the work is done all the same.
   process.stdout.on('error', () => {});
   let config: Config | undefined;
@@ -23,7 +24,7 @@ export async function runOnDatabase(
     config = readConfig(environment);
     const database = await open(config);
     try {
-      await requireCurrent(database.db);
+      await requireCurrent(database.owner.db);
       process.exitCode = (await body(database)) ? 0 : 1;
     } finally {
       await database.close();

@@ -3,6 +3,7 @@ import { auth } from './features/auth/index.ts';
 import { comments } from './features/comments/index.ts';
 import { company } from './features/company/index.ts';
 import { employees } from './features/employees/index.ts';
+import { invitations } from './features/invitations/index.ts';
 import { notifications } from './features/notifications/index.ts';
 import { passwords } from './features/passwords/index.ts';
 import { projects } from './features/projects/index.ts';
@@ -24,6 +25,7 @@ export const appRouter = router({
   apiKeys,
   company,
   employees,
+  invitations,
   projects,
   tasks,
   taskLogs,

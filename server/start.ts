@@ -1,19 +1,21 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { closeFolder, holdFolder, type HeldFolder } from '../db/data-folder.ts';
 import { openEmbedded, openServer, type Database } from '../db/open.ts';
 import { migrate } from '../db/migrate.ts';
+import { secureTables } from '../db/row-security.ts';
 import { createApp, type App } from './app.ts';
 import { CannotStart, toCannotStart } from './cannot-start.ts';
 import type { Config } from './config.ts';
-import { findDemoSignIn, seedDemo, type DemoSignIn } from './demo/demo.ts';
+import { findDemoSignIn, readDemoSignIn, seedDemo, type DemoSignIn } from './demo/demo.ts';
 import type { Clock } from './kernel/context.ts';
 import { createIdentityProvider } from './kernel/identity-provider.ts';
 import { createLimits } from './kernel/limits.ts';
 import { createRedisBus } from './kernel/redis-bus.ts';
 import { closeRedis, firstContact, openRedis } from './kernel/redis.ts';
 import { createTokens, type Tokens } from './kernel/tokens.ts';
-import { keepKeys } from './keys.ts';
+import { keepKeys, keysFile } from './keys.ts';
 import type { Logger } from './log.ts';
 import { createFileMailer } from './mail/file-mailer.ts';
 import type { Mailer } from './mail/mailer.ts';
@@ -41,26 +43,65 @@ const clock: Clock = { now: () => new Date() };
 export async function start(config: Config, logger: Logger): Promise<Running> {
   const dataFolder = resolve(config.DATA_DIR);
   let database: Database | undefined;
+  let held: HeldFolder | undefined;
   try {
+    tellOfOpenFolder(closeFolder(dataFolder), dataFolder, logger);
+    // All that can be damaged is looked at before anything is made or changed.
+    if (config.DATABASE_URL === undefined) held = holdFolder(dataFolder);
+    readDemoSignIn(demoFile(dataFolder));
+    requireWritable(mailFileOf(config, dataFolder));
     const tokens = await loadTokens(config, dataFolder);
-    database = await openDatabase(config, dataFolder, logger);
-    await migrate(database.db);
+    database = await openDatabase(config, held ?? dataFolder, logger);
+    await migrate(database.owner.db);
+    if (config.DATABASE_ROW_SECURITY) await secureTables(database.owner.db);
     return await startOn(database, { tokens, dataFolder, config, logger });
   } catch (error) {
     await database?.close().catch(() => {});
+    if (database === undefined) held?.release();
     throw toCannotStart(error, config);
   }
 }
 
+function tellOfOpenFolder(found: ReturnType<typeof closeFolder>, folder: string, logger: Logger): void {
+  if (found === undefined) return;
+  const fields = { folder, mode: found.mode.toString(8) };
+  if (found.isClosed) logger.warn(fields, 'the data folder was open to other users: its mode is 700 now');
+  else logger.warn(fields, 'the data folder is open to other users, and its mode could not be set to 700');
+}
+
+const demoFile = (folder: string): string => join(folder, 'demo-sign-in.json');
+
+function mailFileOf({ SENDGRID_API_KEY: key }: Config, folder: string): string | undefined {
+  return key === undefined ? join(folder, 'mail.jsonl') : undefined;
+}
+
+/** Where mail goes to a file, it must be one: noticed now, not when somebody waits for a code. */
+function requireWritable(file: string | undefined): void {
+  if (file === undefined || !existsSync(file)) return;
+  try {
+    closeSync(openSync(file, 'a'));
+  } catch (error) {
+    throw new CannotStart(
+      `Mail cannot be written to ${file} (${reasonOf(error)}): make it a file that this user may write, or set SENDGRID_API_KEY.`,
+    );
+  }
+}
+
 export async function openDatabase(
-  { DATABASE_URL: url, DATABASE_CONNECTIONS: connectionsMax, DATABASE_READ_LANES: readLanes }: Config,
-  dataFolder: string,
+  {
+    DATABASE_URL: url,
+    DATABASE_CONNECTIONS: connectionsMax,
+    DATABASE_READ_LANES: readLanes,
+    DATABASE_ROW_SECURITY: rowSecurity,
+  }: Config,
+  folder: string | HeldFolder,
   logger?: Logger,
 ): Promise<Database> {
-  if (url === undefined) return openEmbedded({ folder: dataFolder });
+  if (url === undefined) return openEmbedded({ folder, rowSecurity });
   const database = openServer(url, {
     connectionsMax,
     readLanes,
+    rowSecurity,
     onWrite: (statement) => logger?.error({ statement }, 'a statement was sent as a read, but it writes'),
   });
   await database.ping().catch((error: unknown) => {
@@ -84,7 +125,7 @@ async function startOn(
   const url = `http://${reachable(config.HOST)}:${port}`;
   const publicUrl = config.PUBLIC_URL ?? url;
   const demoPage = isDemoOn(config) ? `${publicUrl}/demo/` : undefined;
-  const mailFile = config.SENDGRID_API_KEY === undefined ? join(dataFolder, 'mail.jsonl') : undefined;
+  const mailFile = mailFileOf(config, dataFolder);
   const app = await createApp({
     database,
     bus,
@@ -92,7 +133,12 @@ async function startOn(
     logger,
     tokens,
     mailer: createMailer(config, mailFile, logger),
-    limits: createLimits({ requestsPerMinute: config.RATE_LIMIT_PER_MINUTE, ...(redis ? { redis } : {}) }),
+    limits: createLimits({
+      requestsPerMinute: config.RATE_LIMIT_PER_MINUTE,
+      requestsPerMinuteOfEmployee: config.RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE,
+      requestsPerMinuteOfCompany: config.RATE_LIMIT_PER_MINUTE_OF_COMPANY,
+      ...(redis ? { redis } : {}),
+    }),
     identityProviders: {
       google: createIdentityProvider(
         { issuer: config.GOOGLE_ISSUER, audiences: config.GOOGLE_CLIENT_IDS, jwksUrl: config.GOOGLE_JWKS_URL },
@@ -143,23 +189,25 @@ async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: string): Pro
         `Bad setting: ${told ?? 'AUTH_KEYS holds a key that is no Ed25519 private key (make one with `npm run keys`)'}.`,
       );
     });
-  const { keys, file } = await keepKeys(dataFolder);
-  return createTokens(keys).catch(() => {
+  const file = keysFile(dataFolder);
+  try {
+    return await createTokens(await keepKeys(file));
+  } catch (error) {
+    if (!existsSync(file)) throw error;
     throw new CannotStart(
       `The keys in ${file} cannot be used: restore that file, or delete it and everybody signs in again.`,
     );
-  });
+  }
 }
 
 function createMailer(config: Config, mailFile: string | undefined, logger: Logger): Mailer {
   const { SENDGRID_API_KEY: apiKey, SENDGRID_BASE_URL: baseUrl, MAIL_FROM: from } = config;
   if (mailFile === undefined) return createSendGridMailer({ apiKey: apiKey!, baseUrl, from, clock });
-  mkdirSync(resolve(config.DATA_DIR), { recursive: true, mode: 0o700 });
   return createFileMailer(mailFile, clock, logger);
 }
 
 async function prepareDemo({ services }: App, config: Config, dataFolder: string): Promise<DemoSignIn | undefined> {
-  const file = join(dataFolder, 'demo-sign-in.json');
+  const file = demoFile(dataFolder);
   if (isDemoOn(config)) await seedDemo(services, file);
   return findDemoSignIn(services, file);
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/open.ts';
+import type { Database } from '../../db/open.ts';
 import { verifyCounts } from '../features/statistics/verify-counts.ts';
 import { verifyTotals } from '../features/task-logs/recompute.ts';
 import { print, runOnDatabase } from '../operator-command.ts';
@@ -9,10 +9,15 @@ import { print, runOnDatabase } from '../operator-command.ts';
  * belongs to one process, so the service must be stopped. Exits with 0 where all agree, else with 1.
  */
 
-async function verify(db: Db): Promise<number> {
-  const companies = await db.selectFrom('companies').select(['company_id', 'name']).orderBy('company_id').execute();
+async function verify(database: Database): Promise<number> {
+  const companies = await database.acrossCompanies.db
+    .selectFrom('companies')
+    .select(['company_id', 'name'])
+    .orderBy('company_id')
+    .execute();
   let found = 0;
   for (const { company_id: companyId, name } of companies) {
+    const { db } = database.forCompany(companyId);
     const time = await verifyTotals(db, companyId);
     const counts = await verifyCounts(db, companyId);
     const differences = [...time.differences, ...counts.differences];
@@ -30,4 +35,4 @@ async function verify(db: Db): Promise<number> {
   return found;
 }
 
-await runOnDatabase(process.env, async ({ db }) => (await verify(db)) === 0);
+await runOnDatabase(process.env, async (database) => (await verify(database)) === 0);

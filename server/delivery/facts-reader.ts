@@ -1,4 +1,4 @@
-import type { Db } from '../../db/open.ts';
+import type { Database } from '../../db/open.ts';
 import type { Settings } from '../kernel/context.ts';
 import { keyOf, type StoredFact, type StreamEvent, type StreamKind } from '../kernel/streams.ts';
 import { createTurnstile } from '../kernel/turnstile.ts';
@@ -21,13 +21,17 @@ export type FactsReader = {
   readOn<Event extends StreamEvent>(kind: StreamKind<Event>, place: Place, limit: number): Promise<Shown<Event>[]>;
 };
 
-export function createFactsReader(services: { db: Db; settings: Settings }, recent: Recent): FactsReader {
+export function createFactsReader(
+  { database, settings }: { database: Database; settings: Settings },
+  recent: Recent,
+): FactsReader {
   const inTurn = createTurnstile(pagesAtOnce, Infinity);
 
   async function show<Event extends StreamEvent>(kind: StreamKind<Event>, facts: StoredFact[]) {
     const [first] = facts;
     if (!first) return [];
-    const shown = await kind.show(services, first.companyId, facts);
+    const { db } = database.forCompany(first.companyId);
+    const shown = await kind.show({ db, settings }, first.companyId, facts);
     return shown.map((event, index) => {
       const { companyId, stream } = facts[index]!;
       return recent.keep(keyOf(companyId, stream), kind.event.parse(event));
@@ -41,7 +45,8 @@ export function createFactsReader(services: { db: Db; settings: Settings }, rece
   ) {
     const read = recent.find<Event>(keyOf(companyId, stream), cursor + 1);
     if (read) return [read];
-    const facts = await listFacts(services.db, [{ companyId, stream, position: cursor }], limit);
+    const { db } = database.forCompany(companyId);
+    const facts = await listFacts(db, [{ companyId, stream, position: cursor }], limit);
     return facts[0]?.sequence === cursor + 1 ? show(kind, facts) : [];
   }
 

@@ -1,6 +1,10 @@
 import { sendCode } from '../features/auth/codes.ts';
+import { reactions as ofCompanies } from '../features/company/notices.ts';
+import { reactions as ofProjects } from '../features/projects/ownership.ts';
+import { reactions as ofTasks } from '../features/tasks/assignment.ts';
 import { reactions as ofComments } from '../features/comments/reactions.ts';
-import { reactions as ofEmployees } from '../features/employees/reactions.ts';
+import { reactions as ofMemberships } from '../features/memberships/invitation-mail.ts';
+import { reactions as ofNotices } from '../features/notices/account-notice.ts';
 import { reactions as ofTaskLogs } from '../features/task-logs/reactions.ts';
 import { reactions as ofTimers } from '../features/timers/reactions.ts';
 import { sendResetLink } from '../features/passwords/reset-link.ts';
@@ -10,8 +14,12 @@ import type { AnyReaction } from '../kernel/reaction.ts';
 export const reactions: AnyReaction[] = [
   sendCode,
   sendResetLink,
-  ...ofEmployees,
+  ...ofMemberships,
+  ...ofNotices,
   ...ofTaskLogs,
   ...ofTimers,
+  ...ofTasks,
+  ...ofProjects,
+  ...ofCompanies,
   ...ofComments,
 ];

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../../db/open.ts';
 import type { Clock, Log } from '../kernel/context.ts';
+import { deviceLifetimeMs } from '../features/auth/note-sign-in.ts';
 import { answerLifetimeMs } from '../kernel/idempotency.ts';
 
 /**
@@ -21,6 +22,9 @@ const eventLifetimeMs = 7 * dayMs;
 /** Ended sessions are kept a while for whoever looks into what happened. */
 const sessionAfterlifeMs = 30 * dayMs;
 
+/** Identity tokens are taken for a moment after their expiry, for clocks differ. */
+const identityTokenLeewayMs = 3_600_000;
+
 /** Small, so that no batch holds up the requests of others for long. */
 const batchSize = 500;
 const intervalMs = 3_600_000;
@@ -37,6 +41,21 @@ const batches: Record<string, (now: Date) => RawBuilder<unknown>> = {
   one_time_tokens: (now) => sql`
     delete from one_time_tokens where token_hash in (
       select token_hash from one_time_tokens where expires_at <= ${now}
+      limit ${batchSize} for update skip locked)
+    returning 1`,
+  used_identity_tokens: (now) => sql`
+    delete from used_identity_tokens where token_hash in (
+      select token_hash from used_identity_tokens where expires_at <= ${before(now, identityTokenLeewayMs)}
+      limit ${batchSize} for update skip locked)
+    returning 1`,
+  account_devices: (now) => sql`
+    delete from account_devices where (account_id, device, network) in (
+      select account_id, device, network from account_devices where last_seen_at <= ${before(now, deviceLifetimeMs)}
+      limit ${batchSize} for update skip locked)
+    returning 1`,
+  apple_claims: (now) => sql`
+    delete from apple_claims where (subject, account_id) in (
+      select subject, account_id from apple_claims where expires_at <= ${now}
       limit ${batchSize} for update skip locked)
     returning 1`,
   idempotent_answers: (now) => sql`
@@ -68,12 +87,12 @@ export function createSweep({ database, clock, log }: { database: Database; cloc
     for (const [table, batch] of Object.entries(batches)) {
       let rows: number;
       do {
-        rows = (await batch(now).execute(database.db)).rows.length;
+        rows = (await batch(now).execute(database.acrossCompanies.db)).rows.length;
         deleted[table] = (deleted[table] ?? 0) + rows;
       } while (rows === batchSize && !stopping.signal.aborted);
     }
     // A server does this by itself. The embedded database does not, and without statistics it plans badly.
-    if (database.kind === 'embedded') await sql`vacuum (analyze)`.execute(database.db);
+    if (database.kind === 'embedded') await sql`vacuum (analyze)`.execute(database.owner.db);
     return deleted;
   }
 

@@ -59,7 +59,6 @@ const shownMax = 200;
 
 export function createTail(services: TailServices): Tail {
   const { database, settings, clock, log, bus } = services;
-  const { db } = database;
   const followed = new Map<string, Followed>();
   const stopping = new AbortController();
   const nap = createNap();
@@ -68,13 +67,13 @@ export function createTail(services: TailServices): Tail {
   const wakeUps = createWakeUps(bus, nap.wake);
   const watch = createWatch(services, followed);
   const recent = createRecent();
-  const reader = createFactsReader({ db, settings }, recent);
+  const reader = createFactsReader({ database, settings }, recent);
 
   /** Reads what is new in the given streams and tells who follows them; answers those of which there may be more. */
   async function read(streams: Followed[]): Promise<Followed[]> {
     const begun = streams.flatMap((one) => (one.position === undefined ? [] : { ...one, position: one.position }));
     if (begun.length === 0) return [];
-    const facts = await listFacts(db, begun, pageSize);
+    const facts = await listFacts(database.acrossCompanies.db, begun, pageSize);
     const followedOf = ({ companyId, stream }: StoredFact) => followed.get(keyOf(companyId, stream));
     const groups = Map.groupBy(facts, (fact) => `${fact.companyId} ${followedOf(fact)?.kind.name}`);
     for (const group of groups.values()) {
@@ -130,6 +129,7 @@ export function createTail(services: TailServices): Tail {
   ): Promise<AsyncGenerator<TrackedEnvelope<Event>, void>> {
     const { subject, viewer, connection, signal } = given;
     const { companyId } = viewer;
+    const { db } = database.forCompany(companyId);
     const stream = `${kind.name} ${subject}`;
     const key = keyOf(companyId, stream);
     const follower = createFollower(signal);

@@ -12,14 +12,14 @@ export const watchMs = 2_000;
  * number of statements, however many they are.
  */
 export function createWatch(
-  { database: { db }, clock, connections }: TailServices,
+  { database: { acrossCompanies }, clock, connections }: TailServices,
   followed: ReadonlyMap<string, Followed>,
 ): () => Promise<void> {
   async function endOver(): Promise<void> {
     // One session may hold a thousand connections.
     const asked = new Map(connections.credentials().map((credential) => [nameOf(credential), credential]));
     if (asked.size === 0) return;
-    const isLive = await listLiveCredentials(db, [...asked.values()], clock.now());
+    const isLive = await listLiveCredentials(acrossCompanies.db, [...asked.values()], clock.now());
     connections.endWhere((credential) => asked.has(nameOf(credential)) && !isLive(credential));
   }
 
@@ -28,7 +28,7 @@ export function createWatch(
     for (const [kind, streams] of byKind) {
       if (!kind.findReadable) continue;
       const placeOf = ({ companyId, subject }: StreamName) => `${companyId} ${subject}`;
-      const readable = new Set((await kind.findReadable(db, streams)).map(placeOf));
+      const readable = new Set((await kind.findReadable(acrossCompanies.db, streams)).map(placeOf));
       for (const one of streams)
         if (!readable.has(placeOf(one))) for (const follower of one.followers) follower.end(NOT_FOUND());
     }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import type { Services } from '../kernel/context.ts';
 import { readPrivate, replacePrivate } from '../private-file.ts';
 import { seedPeople } from './seed-people.ts';
@@ -8,6 +9,9 @@ import { seedWork } from './seed-work.ts';
 
 /** How to sign in to the demo company. */
 export type DemoSignIn = { email: string; password: string };
+
+/** The file of the demo sign-in does not hold one. */
+export class DamagedDemoSignIn extends Error {}
 
 /**
  * Makes the demo company, where there is no company yet, in one transaction. Of several nodes that start at once one
@@ -18,7 +22,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
   const password = randomBytes(9).toString('base64url');
   const passwordHash = await passwords.hash(password);
   const now = clock.now();
-  const transaction = database.begin();
+  const transaction = database.acrossCompanies.begin();
   const { db } = transaction;
   try {
     await sql`select pg_advisory_xact_lock(hashtextextended('demo company', 0))`.execute(db);
@@ -38,11 +42,26 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
   services.wakeDeliveries();
 }
 
+const DemoSignIn = z.object({ email: z.string(), password: z.string() });
+
+/** What the file says, where there is one. */
+export function readDemoSignIn(file: string): DemoSignIn | undefined {
+  try {
+    const text = readPrivate(file);
+    return text === undefined ? undefined : DemoSignIn.parse(JSON.parse(text));
+  } catch {
+    throw new DamagedDemoSignIn(
+      `The demo sign-in in ${file} cannot be read: restore that file, or delete it; ` +
+        'the demo company is then entered by a code or a reset link.',
+    );
+  }
+}
+
 /** The sign-in that was made up, as long as it works: not after the password was changed or the company has gone. */
 export async function findDemoSignIn(services: Services, file: string): Promise<DemoSignIn | undefined> {
-  const text = readPrivate(file);
-  if (text === undefined) return undefined;
-  const { email, password } = JSON.parse(text) as DemoSignIn;
+  const signIn = readDemoSignIn(file);
+  if (signIn === undefined) return undefined;
+  const { email, password } = signIn;
   const account = await services.database.db
     .selectFrom('accounts')
     .where('email', '=', email)

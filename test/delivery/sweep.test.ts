@@ -31,6 +31,23 @@ async function insertToken(hash: string, expiresAt: Date): Promise<void> {
   );
 }
 
+async function insertIdentityToken(hash: string, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into used_identity_tokens (token_hash, expires_at) values (${hash}, ${expiresAt})`.execute(database.db);
+}
+
+async function insertDevice(device: string, lastSeenAt: Date): Promise<void> {
+  await sql`
+    insert into account_devices (account_id, device, network, last_seen_at)
+    select account_id, ${device}, '127.0.0.1', ${lastSeenAt} from accounts limit 1`.execute(database.db);
+}
+
+async function insertClaim(subject: string, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into apple_claims (subject, account_id, created_at, expires_at)
+    select ${subject}, account_id, ${expiresAt}, ${expiresAt} from accounts limit 1`.execute(database.db);
+}
+
 async function insertAnswer(key: string, createdAt: Date): Promise<void> {
   await sql`
     insert into idempotent_answers (key_hash, operation, input_hash, sealed_answer, created_at)
@@ -68,6 +85,12 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertCode('alive@example.com', ago(-hourMs));
   await insertToken('expired', ago(1));
   await insertToken('alive', ago(-hourMs));
+  await insertIdentityToken('expired an hour ago', ago(hourMs));
+  await insertIdentityToken('expired just now', ago(1));
+  await insertDevice('forgotten', ago(90 * dayMs));
+  await insertDevice('known', ago(90 * dayMs - 60_000));
+  await insertClaim('expired', ago(1));
+  await insertClaim('alive', ago(-hourMs));
   await insertAnswer('a day old', ago(24 * hourMs));
   await insertAnswer('younger', ago(24 * hourMs - 60_000));
   await insertEvents([1, 2], ago(7 * dayMs));
@@ -80,12 +103,19 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   expect(await app.sweep.run()).toEqual({
     one_time_codes: 1,
     one_time_tokens: 1,
+    used_identity_tokens: 1,
+    account_devices: 1,
+    apple_claims: 1,
     idempotent_answers: 1,
     events: 2,
     sessions: 2,
   });
   expect(await list('email', 'one_time_codes')).toContain('alive@example.com');
   expect(await list('token_hash', 'one_time_tokens')).toEqual(['alive']);
+  expect(await list('token_hash', 'used_identity_tokens')).toEqual(['expired just now']);
+  expect(await list('device', 'account_devices')).not.toContain('forgotten');
+  expect(await list('device', 'account_devices')).toContain('known');
+  expect(await list('subject', 'apple_claims')).toEqual(['alive']);
   expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
   expect(await list('sequence', 'events')).toEqual([3]);
   expect(await list('user_agent', 'sessions')).toEqual(expect.arrayContaining(['ended lately', 'expired lately']));

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,9 +25,10 @@ describe('a start is refused in one sentence', () => {
     expect(await refusalOf({ ...inFolder, PORT: 'three thousand' })).toBe('Bad setting: PORT must be a port number.');
   });
 
-  test('in production without keys, which it says how to make', async () => {
+  test('in production that is half-configured, naming all that is missing, and the settings that accept it', async () => {
     expect(await refusalOf({ ...inFolder, NODE_ENV: 'production' })).toBe(
-      'Bad setting: AUTH_KEYS is required in production; make it with `npm run keys`.',
+      'Bad setting: production needs AUTH_KEYS (make it with `npm run keys`), DATABASE_URL (or ACCEPT_EMBEDDED_DATABASE=true), ' +
+        'PUBLIC_URL, APP_URL, SENDGRID_API_KEY (or ACCEPT_MAIL_FILE=true), MAIL_FROM (or ACCEPT_MAIL_FILE=true).',
     );
   });
 
@@ -88,7 +90,20 @@ describe('the settings', () => {
 
   test.each([
     ['PORT', '65536'],
+    ['NODE_ENV', 'prod'],
+    ['NODE_ENV', 'Production'],
     ['DATABASE_URL', 'mysql://somewhere'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'app.example.com'],
+    ['CORS_ORIGINS', 'https://app.example.com/'],
+    ['CORS_ORIGINS', 'https://app.example.com,https://other.example.com/path'],
+    ['MAIL_FROM', 'nobody'],
+    ['MAIL_FROM', 'Work <no-reply@example.com'],
+    ['MAIL_FROM', 'a b@example.com'],
+    ['GOOGLE_CLIENT_IDS', 'one two'],
+    ['GOOGLE_CLIENT_IDS', '"quoted"'],
+    ['APPLE_CLIENT_IDS', '<secret>'],
+    ['ACCEPT_MAIL_FILE', 'yes'],
     ['PUBLIC_URL', 'example.com'],
     ['SENDGRID_BASE_URL', 'api.eu.sendgrid.com'],
     ['REDIS_URL', 'http://somewhere'],
@@ -104,6 +119,48 @@ describe('the settings', () => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad setting: ${name} `);
   });
 
+  const whole = {
+    NODE_ENV: 'production',
+    AUTH_KEYS: '{"keys":[]}',
+    DATABASE_URL: 'postgres://ada:hidden@db.example.com/wms',
+    PUBLIC_URL: 'https://api.example.com',
+    APP_URL: 'https://app.example.com',
+    SENDGRID_API_KEY: 'SG.hidden',
+    MAIL_FROM: 'Work <no-reply@example.com>',
+  };
+  const refusalWithout = (...names: string[]): string => {
+    try {
+      readConfig({ ...whole, ...Object.fromEntries(names.map((name) => [name, ''])) });
+    } catch (error) {
+      if (error instanceof BadSetting) return error.message;
+      throw error;
+    }
+    return '';
+  };
+
+  test.each(['AUTH_KEYS', 'DATABASE_URL', 'PUBLIC_URL', 'APP_URL', 'SENDGRID_API_KEY', 'MAIL_FROM'])(
+    'in production lack no %s',
+    (name) => {
+      expect(refusalWithout()).toBe('');
+      expect(refusalWithout(name)).toMatch(new RegExp(`^Bad setting: production needs ${name}(?: \\([^)]*\\))?\\.$`));
+      expect(refusalWithout(name)).not.toContain('hidden');
+    },
+  );
+
+  test('accept in production a mail file and the embedded database where they say so', () => {
+    const { DATABASE_URL: _url, SENDGRID_API_KEY: _key, MAIL_FROM: _from, ...rest } = whole;
+    const accepted = { ...rest, ACCEPT_MAIL_FILE: 'true', ACCEPT_EMBEDDED_DATABASE: 'true' };
+    expect(readConfig(accepted)).toMatchObject({ NODE_ENV: 'production', MAIL_FROM: 'no-reply@localhost' });
+    expect(() => readConfig({ ...accepted, ACCEPT_MAIL_FILE: 'false' })).toThrow(
+      /production needs SENDGRID_API_KEY .*MAIL_FROM/,
+    );
+  });
+
+  test('say what a database URL looks like, and nothing of what was given', () => {
+    const given = () => readConfig({ DATABASE_URL: 'mysql://ada:hidden@db.example.com/wms' });
+    expect(given).toThrow('DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database.');
+  });
+
   test('take the networks of proxies', () => {
     expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, 192.0.2.7,fd00::/8' }).TRUST_PROXY).toEqual([
       '10.0.0.0/8',
@@ -117,6 +174,19 @@ test('`npm run keys` prints a key set that works', async () => {
   const { code, stdout } = await runToEnd({}, ['npm', 'run', '--silent', 'keys']);
   expect(code).toBe(0);
   const tokens = await createTokens(stdout.trim());
-  const token = await tokens.issueAccess({ sessionId: 1, accountId: 2, now: new Date() });
-  expect(await tokens.verifyAccess(token)).toMatchObject({ sessionId: 1, accountId: 2 });
+  const token = await tokens.issueAccess({ sessionId: 1, now: new Date() });
+  expect(await tokens.verifyAccess(token)).toMatchObject({ sessionId: 1 });
+});
+
+const systemNode = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path));
+const isOld =
+  systemNode !== undefined && /^v(?:1\d|20|21)\./.test(execFileSync(systemNode, ['--version'], { encoding: 'utf8' }));
+
+test.runIf(isOld)('an older Node says in one sentence what is needed (skipped where none is installed)', async () => {
+  const command = [systemNode!, '-r', './server/require-node.cjs', 'server/main.ts'];
+  const { code, stdout, stderr } = await runToEnd(inFolder, command);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^This service needs Node 22\.18 or later, and this is \S+: run `npm ci && npm start`, which brings it\.\n$/,
+  );
 });
