@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import type { Fault } from '../../server/kernel/fault.ts';
+import { honoursIdempotencyKey } from '../../server/kernel/operation.ts';
 import type { Procedure } from './operations.ts';
 import { docOf, objectOf, pascalCase, typeOf, type Schema } from './types.ts';
 
@@ -89,8 +90,9 @@ function declareSection(section: string, operations: Operation[]): string {
 }
 
 function methodOf(operation: Operation): string {
-  const { kind, verb, outputType, itemType } = operation;
-  const options = { query: 'CallOptions', mutation: 'WriteOptions', subscription: 'StreamOptions' }[kind];
+  const { kind, verb, meta, outputType, itemType } = operation;
+  const writeOptions = honoursIdempotencyKey(meta) ? 'WriteOptions' : 'CallOptions';
+  const options = { query: 'CallOptions', mutation: writeOptions, subscription: 'StreamOptions' }[kind];
   const answer = kind === 'subscription' ? `EventStream<${outputType}>` : `Promise<${outputType}>`;
   const parameters = [...inputOf(operation), `options?: ${options}`].join(', ');
   return `${documentationOf(operation)}  ${verb}(${parameters}): ${itemType === undefined ? answer : `Paged<${itemType}>`};`;
@@ -168,6 +170,7 @@ function wordsOf({ kind, meta, input, itemType }: Operation): string {
   const words = [
     ...(meta.access === 'open' ? ['open'] : []),
     ...(itemType === undefined ? [] : ['paged']),
+    ...(kind === 'mutation' && !honoursIdempotencyKey(meta) ? ['unkeyed'] : []),
     kind,
     ...(input ? [] : ['bare']),
   ];
@@ -181,7 +184,7 @@ function declareTable(sections: Map<string, Operation[]>): string {
   });
   return `/**
  * What the client must know of each operation: its kind, \`open\` where it needs no sign-in, \`paged\` where it answers
- * a page, \`bare\` where it takes no input.
+ * a page, \`bare\` where it takes no input, \`unkeyed\` where an Idempotency-Key does nothing.
  */
 export const operations: Record<string, Record<string, string>> = {\n${lines.join('\n')}\n};`;
 }

@@ -11,6 +11,8 @@ export type Proof = { headers: Record<string, string>; session: ClientSession | 
 
 export type Caller = {
   proofOf(signal: AbortSignal): Promise<Proof>;
+  /** A refusal of who is calling, in words for the developer who configured the client. */
+  inWords(error: unknown): unknown;
   /** Sends a request once; its answer may last. */
   open(sending: Sending, signal: AbortSignal): Promise<Response>;
   /** Sends a request until `read` has what it wants of an answer, within the limits of the call. */
@@ -19,14 +21,11 @@ export type Caller = {
     options: CallOptions,
     read: (response: Response, signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer>;
-  /** Calls an operation over tRPC; a write carries a key by which it happens once, however often it is tried. */
-  call(
-    operation: string,
-    kind: 'query' | 'mutation',
-    input: unknown,
-    options?: WriteOptions,
-    proof?: Proof,
-  ): Promise<unknown>;
+  /**
+   * Calls an operation over tRPC, of which the table of operations has these words. A write carries a key by which it
+   * happens once, however often it is tried; an `unkeyed` one is tried again only where the service did nothing.
+   */
+  call(operation: string, words: string, input: unknown, options?: WriteOptions, proof?: Proof): Promise<unknown>;
 };
 
 export type CallDefaults = Pick<CallOptions, 'timeoutMs' | 'tryTimeoutMs' | 'retries'>;
@@ -40,6 +39,8 @@ export type Sending = {
   body?: string | undefined;
   /** Calls for whoever this is, rather than for the session. */
   proof?: Proof;
+  /** A second try could do it twice. */
+  isUnkeyed?: boolean;
 };
 
 export const noProof: Proof = { headers: {}, session: null };
@@ -58,6 +59,12 @@ export function createCaller(
     return { headers: { ...bearer(session.accessToken), 'x-refresh-token': session.refreshToken }, session };
   }
 
+  function inWords(error: unknown): unknown {
+    if (isFault(error, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey !== undefined)
+      return reworded(error, keyRefused);
+    return isFault(error, 'UNAUTHENTICATED') && !sessions().current() ? reworded(error, nobody) : error;
+  }
+
   async function send({ proof: given, ...request }: Sending, signal: AbortSignal): Promise<Response> {
     const attempt = async (proof: Proof): Promise<Response> => {
       const headers = { ...request.headers, ...proof.headers };
@@ -71,7 +78,8 @@ export function createCaller(
       return await attempt(proof);
     } catch (error) {
       const { session } = proof;
-      if (!isFault(error) || !session || !(await sessions().recover(error, session, signal))) throw error;
+      if (!isFault(error) || !session || !(await sessions().recover(error, session, signal)))
+        throw given ? error : inWords(error);
       return attempt(await proofOf(signal));
     }
   }
@@ -81,7 +89,7 @@ export function createCaller(
     options: CallOptions,
     read: (response: Response, signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer> {
-    const { operation } = sending;
+    const { operation, isUnkeyed = false } = sending;
     const { signal, timeoutMs = 60_000, tryTimeoutMs = 20_000, retries = 3 } = { ...defaults, ...given(options) };
     const deadline = Date.now() + timeoutMs;
     for (let failures = 1; ; failures += 1) {
@@ -93,7 +101,7 @@ export function createCaller(
         limited.signal.throwIfAborted();
         return await read(await send(sending, limited.signal), limited.signal);
       } catch (error) {
-        const waitMs = retryAfter(error, failures);
+        const waitMs = retryAfter(error, failures, isUnkeyed);
         if (waitMs === undefined || failures > retries || Date.now() + waitMs >= deadline) throw error;
         limited.release();
         await pause(waitMs, signal);
@@ -105,20 +113,26 @@ export function createCaller(
 
   return {
     proofOf,
+    inWords,
     open: send,
     request,
-    async call(operation, kind, input, { idempotencyKey, ...options } = {}, proof) {
+    async call(operation, words, input, { idempotencyKey, ...options } = {}, proof) {
       const json = input === undefined ? undefined : JSON.stringify(input);
-      const isWrite = kind === 'mutation';
+      const isWrite = words.includes('mutation');
+      const isUnkeyed = words.includes('unkeyed');
       const query = isWrite || json === undefined ? '' : `?input=${encodeURIComponent(json)}`;
       const sending: Sending = {
         operation,
+        isUnkeyed,
         url: `${baseUrl}/trpc/${operation}${query}`,
         ...(proof === undefined ? {} : { proof }),
         ...(isWrite
           ? {
               method: 'POST',
-              headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey ?? randomKey() },
+              headers: {
+                'content-type': 'application/json',
+                ...(isUnkeyed ? {} : { 'idempotency-key': idempotencyKey ?? randomKey() }),
+              },
               body: json,
             }
           : {}),
@@ -127,6 +141,12 @@ export function createCaller(
     },
   };
 }
+
+const nobody = 'Nobody is signed in: sign in first (client.auth.login), or create the client with an apiKey.';
+const keyRefused =
+  'The API key is refused: it is wrong, has expired or was revoked, so make another one (client.apiKeys.create).';
+
+const reworded = (fault: Fault, message: string): Fault => new Fault(fault.code, message, fault);
 
 /** Says who is calling by a token alone. */
 export function bearer(token: string): Record<string, string> {
@@ -139,10 +159,13 @@ function given(options: CallOptions): CallOptions {
 }
 
 /** How long to wait before trying again; undefined where that would not help. */
-function retryAfter(error: unknown, failures: number): number | undefined {
+function retryAfter(error: unknown, failures: number, isUnkeyed: boolean): number | undefined {
   if (!isFault(error)) return undefined;
-  const passes =
-    isFault(error, 'NETWORK_ERROR', 'TIMEOUT', 'RATE_LIMITED', 'IDEMPOTENCY_KEY_IN_USE') ||
-    [502, 503, 504, 429].includes(error.status);
+  const isRefused = error.status === 429 || error.status === 503;
+  const isLost =
+    isFault(error, 'NETWORK_ERROR', 'TIMEOUT', 'IDEMPOTENCY_KEY_IN_USE') ||
+    error.status === 502 ||
+    error.status === 504;
+  const passes = isRefused || (isLost && !isUnkeyed);
   return passes ? Math.max(error.retryAfterMs ?? 0, backoffMs(failures)) : undefined;
 }

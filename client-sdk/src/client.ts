@@ -1,4 +1,5 @@
-import type { WriteOptions } from './call-types.ts';
+import type { CallOptions } from './call-types.ts';
+import { checkedApiKey, checkedBaseUrl } from './checked-options.ts';
 import { bearer, createCaller, noProof, type CallDefaults } from './caller.ts';
 import type { ClientSession, SessionOptions } from './client-session.ts';
 import type { AuthOperations, AuthRefreshAnswer, CompanyChoice, Operations, SignedInResult } from './contract.ts';
@@ -33,14 +34,14 @@ export interface Client extends Operations {
   chooseCompany(
     choice: CompanyChoice,
     place: { email: string; company_id: number },
-    options?: WriteOptions,
+    options?: CallOptions,
   ): Promise<SignedInResult>;
   /** Ends all streams of events and their connection. Calls go on working. */
   close(): void;
 }
 
 /**
- * Makes a client.
+ * Makes a client. Throws a TypeError where `baseUrl` or `apiKey` cannot be one.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://api.example.com', ...keepSessionIn(localStorage) });
@@ -48,14 +49,15 @@ export interface Client extends Operations {
  * for await (const task of client.tasks.list({ company_id: client.session!.company!.company_id })) show(task);
  */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey, events = 'auto' } = options;
-  const baseUrl = absolute(options.baseUrl);
+  const { events = 'auto' } = options;
+  const baseUrl = checkedBaseUrl(options.baseUrl);
+  const apiKey = checkedApiKey(options.apiKey);
   const fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const caller = createCaller(fetch, baseUrl, options, () => sessions);
-  const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token, idempotencyKey) => {
+  const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token) => {
     // Whoever waits for it tries again.
-    const once = { idempotencyKey, retries: 0 };
-    return (await caller.call('auth.refresh', 'mutation', { refresh_token }, once, noProof)) as AuthRefreshAnswer;
+    const answer = await caller.call('auth.refresh', 'unkeyed mutation', { refresh_token }, { retries: 0 }, noProof);
+    return answer as AuthRefreshAnswer;
   });
   const streams = createStreams({ baseUrl, way: events, caller, sessions });
 
@@ -68,14 +70,14 @@ export function createClient(options: ClientOptions): Client {
       const isOpen = words.includes('open');
       // The one open operation that asks for a proof.
       const proof = isOpen && name !== 'auth.tokenLogin' ? noProof : undefined;
-      const answer = await caller.call(name, words.includes('query') ? 'query' : 'mutation', input, options, proof);
-      if (isOpen) await signIn(answer);
+      const answer = await caller.call(name, words, input, options, proof);
+      await signIn(answer);
       return answer;
     },
     follow: streams.follow,
     download: (name, template, input, options = {}) =>
       caller.request({ operation: name, url: baseUrl + downloadUrl(template, input) }, options, async (response) =>
-        toDownload(name, response, options.signal),
+        toDownload(name, template, response, options.signal),
       ),
   });
 
@@ -89,7 +91,7 @@ export function createClient(options: ClientOptions): Client {
     setSession: sessions.set,
     async chooseCompany({ login_ticket }, place, options) {
       const proof = { headers: bearer(login_ticket), session: null };
-      const answer = await caller.call('auth.tokenLogin', 'mutation', place, options, proof);
+      const answer = await caller.call('auth.tokenLogin', 'unkeyed mutation', place, options, proof);
       await signIn(answer);
       return answer as SignedInResult;
     },
@@ -127,10 +129,4 @@ export function isCompanyChoice(answer: SignedInResult | CompanyChoice): answer 
 
 function isSignedIn(answer: unknown): answer is SignedInResult {
   return typeof answer === 'object' && answer !== null && 'access_token' in answer && 'employee' in answer;
-}
-
-function absolute(baseUrl: string): string {
-  const { location } = globalThis as { location?: { href: string } };
-  const { origin, pathname } = new URL(baseUrl, location?.href);
-  return origin + pathname.replace(/\/+$/, '');
 }

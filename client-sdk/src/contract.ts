@@ -23,6 +23,8 @@ export interface SignedInResult {
 
 export interface Employee {
   _id: number;
+  /** Whether the owner of the address has joined an account to this employee */
+  invitationStatus: 'pending' | 'accepted';
   first_name: string;
   last_name: string;
   /** "first last" unless set by itself */
@@ -71,6 +73,8 @@ export interface AuthGoogleLoginInput {
   name?: string | null;
   /** Accepted and not used */
   picture?: string | null;
+  /** The nonce that the token was asked for with: the token must carry it, or its SHA-256 as hex */
+  nonce?: string | null;
   /** The company to sign in to, where the account has several */
   company_id?: number;
 }
@@ -82,6 +86,8 @@ export interface AuthAppleLoginInput {
   email?: string | null;
   /** Accepted and not used: an account has no name before its first company */
   name?: string | null;
+  /** The nonce that the token was asked for with: the token must carry it, or its SHA-256 as hex */
+  nonce?: string | null;
   /** The company to sign in to, where the account has several */
   company_id?: number;
 }
@@ -165,7 +171,10 @@ export interface PasswordsRequestResetInput {
 
 export interface PasswordsResetInput {
   token: string;
-  /** At least 8 characters, none of the most common passwords; no other rules */
+  /**
+   * At least 8 characters, none of the most common passwords, not the address, not one character
+   * repeated; no other rules
+   */
   new_password: string;
   confirm_password: string;
 }
@@ -173,9 +182,14 @@ export interface PasswordsResetInput {
 export interface PasswordsChangeInput {
   employee_id: number;
   current_password: string;
-  /** At least 8 characters, none of the most common passwords; no other rules */
+  /**
+   * At least 8 characters, none of the most common passwords, not the address, not one character
+   * repeated; no other rules
+   */
   new_password: string;
   confirm_password: string;
+  /** Ends the API keys that the account made, in every company */
+  revoke_api_keys?: boolean;
 }
 
 export interface Session {
@@ -292,6 +306,7 @@ export interface EmployeesAddInput {
   phone?: string | null;
   /** Job title */
   designation?: string | null;
+  /** Rounded half up to two decimals */
   salary?: number | null;
 }
 
@@ -316,6 +331,7 @@ export interface EmployeesUpdateInput {
   email?: string;
   /** Job title */
   designation?: string | null;
+  /** Rounded half up to two decimals */
   salary?: number | null;
   isAdmin?: boolean;
   isTeamLeader?: boolean;
@@ -323,10 +339,42 @@ export interface EmployeesUpdateInput {
   _id: number;
 }
 
+export interface EmployeeSession {
+  _id: number;
+  /** How the person proved who they are */
+  method: string;
+  /** The User-Agent at sign-in */
+  device: string | null;
+  /** Address at sign-in, IPv6 by its /64 */
+  network: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  lastUsedAt: string;
+  /** UTC with milliseconds */
+  expiresAt: string;
+}
+
+export interface Invitation {
+  _id: number;
+  company_id: number;
+  company_name: string;
+  /** The name of the admin who invited */
+  invitedBy: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+}
+
+export interface InvitationsAcceptInput {
+  invitation_id: number;
+  /** From the link of the invitation mail */
+  token?: string | null;
+}
+
 export interface ProjectsCreateInput {
   name: string;
   description?: string | null;
-  /** null is without limit */
+  /** Rounded half up to two decimals; null is without limit */
   allocatedHours?: number | null;
   /** An active employee of the company */
   owner_id?: number;
@@ -351,7 +399,7 @@ export interface Project {
 
 export interface ProjectsListInput {
   company_id: number;
-  /** Page number, from 1; `1` unless sent */
+  /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
   status?: 'active' | 'on_hold' | 'completed' | 'archived';
 }
@@ -359,7 +407,7 @@ export interface ProjectsListInput {
 export interface ProjectsUpdateInput {
   name?: string;
   description?: string | null;
-  /** null is without limit */
+  /** Rounded half up to two decimals; null is without limit */
   allocatedHours?: number | null;
   /** An active employee of the company */
   owner_id?: number;
@@ -380,6 +428,7 @@ export interface TasksCreateInput {
   status?: 'todo' | 'in_progress' | 'in_review' | 'done';
   /** YYYY-MM-DD */
   dueDate?: string | null;
+  /** Rounded half up to two decimals */
   estimatedHours?: number | null;
 }
 
@@ -409,7 +458,7 @@ export interface TasksListInput {
   status?: 'todo' | 'in_progress' | 'in_review' | 'done';
   owner_id?: number;
   q?: string;
-  /** Page number, from 1; `1` unless sent */
+  /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
 }
 
@@ -425,6 +474,7 @@ export interface TasksUpdateInput {
   status?: 'todo' | 'in_progress' | 'in_review' | 'done';
   /** YYYY-MM-DD */
   dueDate?: string | null;
+  /** Rounded half up to two decimals */
   estimatedHours?: number | null;
   task_id: number;
 }
@@ -726,11 +776,18 @@ export interface CommentsCreateInput {
   /** Kept and answered as it was sent */
   ClientSender?: number | null;
   /**
-   * HTML of at most 64 KiB (UTF-8), sanitised when it is stored: p, br, b, strong, i, em, u, s, a, ul,
-   * ol, li, blockquote, code, pre and h1 to h3 stay, other tags go and their text stays; links lead to
-   * http, https or mailto. Plain text is fine; write `<` as `&lt;`.
+   * At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where `image` is set. As
+   * HTML it is sanitised when it is stored: p, div, br, hr, h1, h2, h3, h4, h5, h6, ul, ol, li,
+   * blockquote, pre, code, b, strong, i, em, u, s, del, ins, sub, sup, span, a stay, without attributes
+   * but for the `href` of a link, which leads to http, https or mailto; whatever else looks like markup
+   * is shown as text, so nothing is lost. What is read can be sent again as HTML and stays the same.
    */
-  message: string;
+  message?: string | null;
+  /**
+   * What `message` is: `html`, or `text`, of which every character is kept and shown, `<` and `&`
+   * included. It is answered as HTML either way.; `html` unless sent
+   */
+  format?: 'html' | 'text';
   /** `[]` unless sent */
   mentionedEmails?: string[];
   /** A comment of the same task */
@@ -742,11 +799,18 @@ export interface CommentsCreateInput {
 export interface CommentsEditInput {
   comment_id: number;
   /**
-   * HTML of at most 64 KiB (UTF-8), sanitised when it is stored: p, br, b, strong, i, em, u, s, a, ul,
-   * ol, li, blockquote, code, pre and h1 to h3 stay, other tags go and their text stays; links lead to
-   * http, https or mailto. Plain text is fine; write `<` as `&lt;`.
+   * At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where `image` is set. As
+   * HTML it is sanitised when it is stored: p, div, br, hr, h1, h2, h3, h4, h5, h6, ul, ol, li,
+   * blockquote, pre, code, b, strong, i, em, u, s, del, ins, sub, sup, span, a stay, without attributes
+   * but for the `href` of a link, which leads to http, https or mailto; whatever else looks like markup
+   * is shown as text, so nothing is lost. What is read can be sent again as HTML and stays the same.
    */
   message?: string;
+  /**
+   * What `message` is: `html`, or `text`, of which every character is kept and shown, `<` and `&`
+   * included. It is answered as HTML either way.; `html` unless sent
+   */
+  format?: 'html' | 'text';
   mentionedEmails?: string[];
 }
 
@@ -904,26 +968,38 @@ export type CommentsOnTaskEvent =
   CommentCreated | CommentEdited | CommentDeleted | CommentLiked | CommentUnliked | CommentSeen | StreamReset;
 
 export interface NotificationsListInput {
-  /** `hr` or `task`, without regard to case */
-  app_type?: string;
+  /** Without regard to case */
+  app_type?: 'hr' | 'task';
   category?: 'task' | 'project' | 'need_attention' | 'message' | 'notice';
   priorty?: 'primary' | 'updates' | 'others' | 'activity';
+  /** The same as `priorty`, which counts where both are sent */
+  priority?: 'primary' | 'updates' | 'others' | 'activity';
   isArchive?: boolean;
   later?: boolean;
   read?: boolean;
   starred?: boolean;
   isMention?: boolean;
   recipient_id: number;
-  /** Page number, from 1; `1` unless sent */
+  /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
 }
 
 export interface Notification {
   _id: number;
   recipient_id: number;
+  /** `hr` for people and time, `task` for the rest */
   app_type: 'hr' | 'task';
+  /**
+   * `task`: one was assigned, or made a collaborator; `project`: one was made its owner, or its hours
+   * are exceeded (admins); `message`: comments and likes; `notice`: company-wide, such as another name
+   * or time zone; `need_attention`: what waits for the reader, such as a timer that was closed after 24
+   * hours
+   */
   category: 'task' | 'project' | 'need_attention' | 'message' | 'notice';
-  /** The priority; spelled so throughout the interface */
+  /**
+   * `primary`: it concerns the reader directly; `updates`: something that they follow moved on;
+   * `activity`: likes; `others`: notices. Spelled so throughout the interface
+   */
   priorty: 'primary' | 'updates' | 'others' | 'activity';
   title: string;
   message: string;
@@ -1039,7 +1115,7 @@ export interface NotificationCreated {
   notification: Notification | null;
 }
 
-/** Some were read, or marked as unread again. */
+/** Some were marked as read. */
 export interface NotificationRead {
   /** Its number in the stream: one more than the event before, in the order of commits */
   id: number;
@@ -1050,8 +1126,24 @@ export interface NotificationRead {
   unread: number;
   /** Which; null where they are more than 1,000: read the list again */
   notificationIds: number[] | null;
-  /** false where they were marked as unread again */
+  /** true; false in events of older versions, for those marked as unread again */
   read: boolean;
+}
+
+/** Flags of one were changed, `read` included: all four as they are after this. */
+export interface NotificationUpdated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'notification.updated';
+  /** When it happened */
+  at: string;
+  /** How many are unread after this */
+  unread: number;
+  notificationId: number;
+  read: boolean;
+  starred: boolean;
+  later: boolean;
+  isArchive: boolean;
 }
 
 /** Some were deleted. */
@@ -1068,10 +1160,15 @@ export interface NotificationDeleted {
 }
 
 export type NotificationsOnMineEvent =
-  NotificationCreated | NotificationRead | NotificationDeleted | StreamReset;
+  NotificationCreated | NotificationRead | NotificationUpdated | NotificationDeleted | StreamReset;
 
 /** Every refusal of the service by its code, and the HTTP status that it has. */
 export interface FaultStatuses {
+  /**
+   * Prove that the address is yours: send the `token` of the invitation’s link, or sign in with an
+   * e-mailed code, Google or Apple first.
+   */
+  ADDRESS_PROOF_REQUIRED: 403;
   /** Only an admin of the company may do this. */
   ADMIN_REQUIRED: 403;
   /** The body is larger than this operation takes. */
@@ -1086,6 +1183,8 @@ export interface FaultStatuses {
   EMPLOYEE_DELETED: 409;
   /** Somebody with this e-mail address is an employee of the company already. */
   EMPLOYEE_EXISTS: 409;
+  /** The service meets no `Expect` but `100-continue`. */
+  EXPECTATION_FAILED: 417;
   /** You may not do this. */
   FORBIDDEN: 403;
   /** The first request with this Idempotency-Key is still running: try again shortly. */
@@ -1124,8 +1223,16 @@ export interface FaultStatuses {
   OVERLOADED: 503;
   /** The new password and its confirmation differ. */
   PASSWORD_MISMATCH: 400;
-  /** The new password has fewer than 8 characters or is one of the most common ones. */
+  /**
+   * The new password has fewer than 8 characters, is one of the most common ones, the address, or one
+   * character repeated.
+   */
   PASSWORD_TOO_WEAK: 400;
+  /**
+   * The company's plan has no place for another active employee: deactivate somebody, or take a larger
+   * plan.
+   */
+  PLAN_LIMIT_REACHED: 409;
   /**
    * Send a proof as `Authorization: Bearer`: a login ticket, a token pair of that account, or an API key
    * of that company with the scope login.
@@ -1133,10 +1240,19 @@ export interface FaultStatuses {
   PROOF_REQUIRED: 401;
   /** Too many requests: wait as long as `Retry-After` says. */
   RATE_LIMITED: 429;
+  /**
+   * The request did not come in time: nothing of its body came for 10 seconds, or not all of it in a
+   * minute.
+   */
+  REQUEST_TIMEOUT: 408;
+  /** No operation has this path: compare it with the reference at /docs, letter by letter. */
+  ROUTE_NOT_FOUND: 404;
   /** The API key lacks the scope that this operation needs. */
   SCOPE_REQUIRED: 403;
   /** The service cannot answer right now: try again shortly. */
   SERVICE_UNAVAILABLE: 503;
+  /** An API key of the company opened this session, so it has no account: sign in as yourself for this. */
+  SESSION_BOUND: 403;
   /** This session has ended: sign in again. */
   SESSION_ENDED: 401;
   /** An API key may not do this: sign in. */
@@ -1156,7 +1272,7 @@ export interface FaultStatuses {
    * token as `X-Refresh-Token`.
    */
   UNAUTHENTICATED: 401;
-  /** Bodies are JSON: send `Content-Type: application/json`. */
+  /** Bodies are JSON in UTF-8: send `Content-Type: application/json`, and no `Content-Encoding`. */
   UNSUPPORTED_MEDIA_TYPE: 415;
   /** The input is not valid; `issues` names each field and what is wrong with it. */
   VALIDATION_FAILED: 400;
@@ -1175,14 +1291,16 @@ export interface AuthOperations {
    * @example
    * await client.auth.login({ email: 'ada@example.com', password: 'correct horse battery staple' });
    */
-  login(input: AuthLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+  login(input: AuthLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
 
   /**
    * Sign in with a Google identity token.
    *
-   * Signature, issuer, audience, expiry and `email_verified` are checked; the address is taken from the
-   * token, and `email` must equal it when sent. Makes the account where there is none; such a session
-   * can register a company.
+   * Signature, issuer, audience (and `azp`, where the token has one), expiry and `email_verified` are
+   * checked, and `nonce` where it is sent; a token signs in once, but for one whose answer was a choice
+   * of companies: that may be sent again with `company_id`, instead of the ticket; the address is taken
+   * from the token, and `email` must equal it when sent. Makes the account where there is none; such a
+   * session can register a company.
    *
    * REST: `POST /api/google-login/`
    *
@@ -1194,13 +1312,15 @@ export interface AuthOperations {
    *   name: 'Ada Lovelace'
    * });
    */
-  googleLogin(input: AuthGoogleLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+  googleLogin(input: AuthGoogleLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
 
   /**
    * Sign in with an Apple identity token (iOS and web).
    *
    * Checked as the Google login is. Apple leaves the address out after the first login: then the
-   * identity that is stored decides.
+   * identity that is stored decides. Where none is stored, the account is joined whose registration
+   * named this `appleUserId` within the last 24 hours, if the token carries no address or a relay
+   * address.
    *
    * REST: `POST /api/apple-login/`
    *
@@ -1212,7 +1332,7 @@ export interface AuthOperations {
    *   name: 'Ada Lovelace'
    * });
    */
-  appleLogin(input: AuthAppleLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+  appleLogin(input: AuthAppleLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
 
   /**
    * Send a sign-in code to an address.
@@ -1227,14 +1347,15 @@ export interface AuthOperations {
    * @example
    * await client.auth.verifyEmail({ email: 'ada@example.com' });
    */
-  verifyEmail(input: AuthVerifyEmailInput, options?: WriteOptions): Promise<{ success: true }>;
+  verifyEmail(input: AuthVerifyEmailInput, options?: CallOptions): Promise<{ success: true }>;
 
   /**
    * Sign in with an e-mailed code.
    *
    * Where the account is an employee of several companies and `company_id` is not sent, the answer lists
-   * them with a `login_ticket` for POST /token-login/. The code is used up either way. After 20 wrong
-   * tries in a day an address takes no more codes until the day has passed.
+   * them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong tries
+   * kill a code. After 20 at one address in a day a code is tried once only, and only from the network
+   * that asked for it; whoever else tries gets 429.
    *
    * REST: `POST /otp-login/`
    *
@@ -1242,32 +1363,37 @@ export interface AuthOperations {
    * @example
    * await client.auth.otpLogin({ email: 'ada@example.com', otp: '042917' });
    */
-  otpLogin(input: AuthOtpLoginInput, options?: WriteOptions): Promise<SignedInResult | CompanyChoice>;
+  otpLogin(input: AuthOtpLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
 
   /**
    * Sign in to a company without a password, with a proof.
    *
    * For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as
    * `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh
-   * token) whose account has that e-mail, to change company; or an API key of that company with the
-   * scope `login`. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the
-   * employee be an admin.
+   * token) whose account has that e-mail, to change company (the session that it came from ends); or an
+   * API key of that company with the scope `login`, whose maker is an admin. A session that a key opens
+   * is bound: it acts as that employee in that company and reaches no account, so it cannot change
+   * company, see other sessions, make keys, change a password or address, or accept an invitation
+   * (`SESSION_BOUND`); the employee is told by mail the first time each key signs them in.
+   * `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an
+   * admin.
    *
    * REST: `POST /token-login/`
    *
-   * @throws {Fault} PROOF_REQUIRED, INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, SCOPE_REQUIRED,
-   * ADMIN_REQUIRED
+   * @throws {Fault} PROOF_REQUIRED, INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, SESSION_BOUND,
+   * SCOPE_REQUIRED, ADMIN_REQUIRED
    * @example
    * await client.auth.tokenLogin({ email: 'ada@example.com', company_id: 7, isAdmin: false });
    */
-  tokenLogin(input: AuthTokenLoginInput, options?: WriteOptions): Promise<SignedInResult>;
+  tokenLogin(input: AuthTokenLoginInput, options?: CallOptions): Promise<SignedInResult>;
 
   /**
    * Exchange a refresh token for a new pair.
    *
    * The refresh token that was sent dies. Sending a dead one again ends the whole session, for one of
    * its two holders stole it; only within 10 seconds of its rotation, when two tabs race, it is answered
-   * with the same successor instead.
+   * with the same successor instead. A session lives 90 days from its sign-in at most, however often it
+   * is refreshed.
    *
    * REST: `POST /api/token/refresh/`
    *
@@ -1277,7 +1403,7 @@ export interface AuthOperations {
    *   refresh_token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.eyJzaWQiOjQyfQ.c2lnbmF0dXJl'
    * });
    */
-  refresh(input: { refresh_token: string }, options?: WriteOptions): Promise<AuthRefreshAnswer>;
+  refresh(input: { refresh_token: string }, options?: CallOptions): Promise<AuthRefreshAnswer>;
 
   /**
    * End this session.
@@ -1302,15 +1428,16 @@ export interface RegistrationOperations {
    * @example
    * await client.registration.requestCode({ email: 'ada@example.com' });
    */
-  requestCode(input: RegistrationRequestCodeInput, options?: WriteOptions): Promise<{ success: true }>;
+  requestCode(input: RegistrationRequestCodeInput, options?: CallOptions): Promise<{ success: true }>;
 
   /**
    * Register a company and its first admin.
    *
    * Makes the company, its admin employee, a 30-day trial subscription, a default schedule, workspace,
    * storage and notification setup, and signs the admin in. All of it happens or nothing: a failure
-   * leaves the code unused. `appleUserId` is only a claim; the identity is linked at the first Apple
-   * login that proves it.
+   * leaves the code unused. `appleUserId` is only a claim: an Apple login within 24 hours that proves
+   * it, with no e-mail address or a relay address, is linked to this account, once, where no other
+   * account has that identity.
    *
    * REST: `POST /api/create-company-and-employee/`
    *
@@ -1324,7 +1451,7 @@ export interface RegistrationOperations {
    *   last_name: 'Lovelace'
    * });
    */
-  registerCompany(input: RegistrationRegisterCompanyInput, options?: WriteOptions): Promise<RegistrationResult>;
+  registerCompany(input: RegistrationRegisterCompanyInput, options?: CallOptions): Promise<RegistrationResult>;
 }
 
 export interface PasswordsOperations {
@@ -1340,12 +1467,13 @@ export interface PasswordsOperations {
    * @example
    * await client.passwords.requestReset({ email: 'ada@example.com' });
    */
-  requestReset(input: PasswordsRequestResetInput, options?: WriteOptions): Promise<{ success: true }>;
+  requestReset(input: PasswordsRequestResetInput, options?: CallOptions): Promise<{ success: true }>;
 
   /**
    * Set a new password with the token of a reset link.
    *
-   * Uses the token up, verifies the address, and ends every session of the account.
+   * Uses the token up, verifies the address, ends every session of the account, its open reset links and
+   * codes and the API keys that it made, and tells the account by mail.
    *
    * REST: `POST /reset/verify/`
    *
@@ -1357,19 +1485,20 @@ export interface PasswordsOperations {
    *   confirm_password: 'correct horse battery'
    * });
    */
-  reset(input: PasswordsResetInput, options?: WriteOptions): Promise<{ success: true }>;
+  reset(input: PasswordsResetInput, options?: CallOptions): Promise<{ success: true }>;
 
   /**
    * Change one's own password.
    *
    * The current password is verified; ten wrong ones in 15 minutes close the operation for that time.
-   * Ends every other session of the account. An account without a password sets its first one by a reset
-   * link.
+   * Ends every other session of the account and its open reset links and codes, and tells the account by
+   * mail, which lists the API keys that stay valid; with `revoke_api_keys: true` those end too. An
+   * account without a password sets its first one by a reset link.
    *
    * REST: `PUT /employee/password/{employee_id}/`
    *
-   * @throws {Fault} FORBIDDEN, SESSION_REQUIRED, CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH,
-   * PASSWORD_TOO_WEAK, OVERLOADED
+   * @throws {Fault} FORBIDDEN, SESSION_REQUIRED, SESSION_BOUND, CURRENT_PASSWORD_WRONG,
+   * PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED
    * @example
    * await client.passwords.change({
    *   employee_id: 42,
@@ -1403,11 +1532,12 @@ export interface ApiKeysOperations {
    *
    * The key is shown in this answer and never again. It acts as the employee who made it, within its
    * scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees
-   * of the company in through POST /token-login/. It ends with the employee’s access.
+   * of the company in through POST /token-login/. It ends with the employee’s access, and with a reset
+   * of their password. The account is told of it by mail.
    *
    * REST: `POST /api/api-keys/`
    *
-   * @throws {Fault} SESSION_REQUIRED, ADMIN_REQUIRED
+   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED
    * @example
    * await client.apiKeys.create({
    *   name: 'Nightly import',
@@ -1415,7 +1545,7 @@ export interface ApiKeysOperations {
    *   expiresAt: '2036-01-01T00:00:00Z'
    * });
    */
-  create(input: ApiKeysCreateInput, options?: WriteOptions): Promise<NewApiKey>;
+  create(input: ApiKeysCreateInput, options?: CallOptions): Promise<NewApiKey>;
 
   /**
    * One's own live API keys, without the keys themselves.
@@ -1429,11 +1559,12 @@ export interface ApiKeysOperations {
   /**
    * Revoke an API key.
    *
-   * One’s own; an admin any of the company. It is refused from then on, on every node.
+   * One’s own; an admin any of the company. It is refused from then on, on every node, and the sessions
+   * that it opened end.
    *
    * REST: `DELETE /api/api-keys/{key_id}/`
    *
-   * @throws {Fault} SESSION_REQUIRED
+   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
    */
   revoke(input: { key_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 }
@@ -1456,13 +1587,16 @@ export interface CompanyOperations {
   /**
    * Change the name or the time zone of the company.
    *
-   * For admins. Either field may be left out and keeps its value then; at least one must be sent. The
+   * For admins. Either field may be left out and keeps its value then; without both nothing changes. The
    * time zone is an IANA name: days and weeks of the company are counted in it, and all that were
    * counted before are counted anew before the answer; time that is logged meanwhile waits for that.
-   * Offsets and POSIX rules are refused.
+   * Changes of the time zone are made one after another; with four of a company waiting, a further one
+   * is answered 503. Offsets and POSIX rules are refused. All other employees are notified of what has
+   * changed.
    *
    * REST: `PUT /company/{company_id}/update/`
    *
+   * @throws {Fault} OVERLOADED
    * @example
    * await client.company.update({ company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London'
    * });
@@ -1474,13 +1608,18 @@ export interface EmployeesOperations {
   /**
    * Add an employee and invite them.
    *
-   * `companyId` is the caller's own company. The address is invited by e-mail; its owner signs in with a
-   * code, or with the account that they have already. An address is one employee of a company at most,
-   * deleted ones included: restore those instead.
+   * `companyId` is the caller's own company. The employee is active at once: tasks can be theirs and
+   * leaders can log time for them. Their address is invited by e-mail, and only its owner joins an
+   * account to the employee (`invitationStatus` is `pending` until then): somebody new by signing in
+   * with an e-mailed code, Google or Apple, somebody who is in other companies by naming `company_id`
+   * there or with POST /api/invitations/{invitation_id}/accept/. One company mails at most 3 invitations
+   * a day to one address, and 200 in all while on trial; an invitation beyond that is made, but not
+   * mailed. An address is one employee of a company at most, deleted ones included: restore those
+   * instead. A plan has places for as many active employees as its `maxEmployees` says.
    *
    * REST: `POST /employee/add/`
    *
-   * @throws {Fault} EMPLOYEE_EXISTS
+   * @throws {Fault} EMPLOYEE_EXISTS, PLAN_LIMIT_REACHED
    * @example
    * await client.employees.add({
    *   first_name: 'Grace',
@@ -1557,14 +1696,16 @@ export interface EmployeesOperations {
    * - `is_active: false` ends every session and API key of the employee; their running timer stops at
    * that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A
    * deleted employee becomes active by being restored.
-   * - `email`: the employee signs in with the new address from then on, and their sessions end. Where
-   * their account is used in this company only and the new address has none, the account takes the
-   * address and keeps its password; otherwise the employee moves to the account of the new address,
-   * which is made where there is none.
+   * - `isAdmin: false` ends the sessions that the API keys of the employee opened for others.
+   * - `email`: the new address is invited (`invitationStatus: "pending"`), and only its owner can
+   * accept. Sessions and API keys of the employee end. The account that had accepted keeps its password,
+   * identities and other companies, is told by mail, and has no way back in. Sending the address of
+   * somebody who has not accepted yet invites them again.
    *
    * REST: `PATCH /api/employees/{_id}/`
    *
-   * @throws {Fault} FORBIDDEN, ADMIN_REQUIRED, EMPLOYEE_EXISTS, EMPLOYEE_DELETED, LAST_ADMIN
+   * @throws {Fault} FORBIDDEN, ADMIN_REQUIRED, SESSION_BOUND, EMPLOYEE_EXISTS, EMPLOYEE_DELETED,
+   * LAST_ADMIN, PLAN_LIMIT_REACHED
    * @example
    * await client.employees.update({
    *   _id: 42,
@@ -1579,21 +1720,23 @@ export interface EmployeesOperations {
    * Set the profile picture.
    *
    * The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or
-   * without a `data:` prefix, of at most 50 megapixels; its content decides what it is. It is kept as
-   * WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. `null`
-   * removes the picture. The answer carries the URL from which it is served, to anybody who knows that
-   * URL; it changes with each picture.
+   * without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a
+   * channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512
+   * pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and
+   * companies take turns: with too many on their way the answer is 503, and a moment later it works.
+   * `null` removes the picture; without the field nothing changes. The answer carries the URL from which
+   * it is served, to anybody who knows that URL; it changes with each picture.
    *
    * REST: `PATCH /employee/update-picture/{_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {Fault} FORBIDDEN, OVERLOADED
    * @example
    * await client.employees.updatePicture({
    *   _id: 42,
    *   profilePicture: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
    * });
    */
-  updatePicture(input: { _id: number; profilePicture: string | null }, options?: WriteOptions): Promise<Employee>;
+  updatePicture(input: { _id: number; profilePicture?: string | null }, options?: WriteOptions): Promise<Employee>;
 
   /**
    * Search employees by name, e-mail or designation.
@@ -1633,10 +1776,90 @@ export interface EmployeesOperations {
    *
    * REST: `POST /api/employees/{_id}/restore/`
    *
+   * @throws {Fault} PLAN_LIMIT_REACHED
    * @example
    * await client.employees.restore({ _id: 42 });
    */
   restore(input: { _id: number }, options?: WriteOptions): Promise<Employee>;
+
+  /**
+   * The sessions and API keys of an employee.
+   *
+   * The live ones in this company, the newest first; what the employee’s account has elsewhere is not
+   * the company’s. Keys are shown without themselves.
+   *
+   * REST: `GET /api/employees/{_id}/access/`
+   *
+   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   */
+  access(input: { _id: number }, options?: CallOptions): Promise<{ sessions: EmployeeSession[]; keys: ApiKey[] }>;
+
+  /**
+   * End the sessions of an employee.
+   *
+   * All of them in this company, at once and on every node; `ended` says how many. Sessions of the
+   * employee’s account in other companies go on, and the employee can sign in again.
+   *
+   * REST: `DELETE /api/employees/{_id}/sessions/`
+   *
+   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   */
+  endSessions(input: { _id: number }, options?: WriteOptions): Promise<{ ended: number }>;
+
+  /**
+   * End the API keys of an employee.
+   *
+   * All that the employee made in this company, and the sessions that those keys opened, at once and on
+   * every node; `ended` says how many keys.
+   *
+   * REST: `DELETE /api/employees/{_id}/api-keys/`
+   *
+   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   */
+  endApiKeys(input: { _id: number }, options?: WriteOptions): Promise<{ ended: number }>;
+}
+
+export interface InvitationsOperations {
+  /**
+   * One's own open invitations.
+   *
+   * Of companies that added the address of the account and wait for its owner to accept, the oldest
+   * first. An account whose address was never proved has none.
+   *
+   * REST: `GET /api/invitations/`
+   */
+  list(options?: CallOptions): Promise<{ invitations: Invitation[] }>;
+
+  /**
+   * Accept an invitation.
+   *
+   * Joins the account to the company and answers a session there; the session that asked ends, as with a
+   * change of company. It needs a proof of the address that is younger than the invitation: the `token`
+   * in the link of the invitation mail, or a session that began with an e-mailed code, Google or Apple
+   * after the invitation was made. A password alone is none. Where the account has no other company and
+   * one invitation, signing in with such a proof accepts it without this operation; naming `company_id`
+   * at such a sign-in accepts too.
+   *
+   * REST: `POST /api/invitations/{invitation_id}/accept/`
+   *
+   * @throws {Fault} ADDRESS_PROOF_REQUIRED
+   * @example
+   * await client.invitations.accept({ invitation_id: 7, token: 'q3Zt0k8Yb1…' });
+   */
+  accept(input: InvitationsAcceptInput, options?: CallOptions): Promise<SignedInResult>;
+
+  /**
+   * Decline an invitation.
+   *
+   * It cannot be accepted any more. The company keeps its employee, without an account, and can invite
+   * again.
+   *
+   * REST: `POST /api/invitations/{invitation_id}/decline/`
+   *
+   * @example
+   * await client.invitations.decline({ invitation_id: 7 });
+   */
+  decline(input: { invitation_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 }
 
 export interface ProjectsOperations {
@@ -1675,8 +1898,8 @@ export interface ProjectsOperations {
    *
    * For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours`
    * below what is logged crosses the allocation and notifies the admins; raising it to at least what is
-   * logged, or lifting it with `null`, arms that notification again. An owner who has been deactivated
-   * may stay, but not become one.
+   * logged, or lifting it with `null`, arms that notification again. A new owner other than the caller
+   * is notified. An owner who has been deactivated may stay, but not become one.
    *
    * REST: `PATCH /api/projects/{project_id}/`
    *
@@ -1706,7 +1929,8 @@ export interface TasksOperations {
    * Add a task to a project.
    *
    * Any employee may add one. The owner is the caller unless `owner_id` names another active employee of
-   * the company; a new task is `todo` unless `status` says otherwise.
+   * the company; a new task is `todo` unless `status` says otherwise. Owner and collaborators other than
+   * the caller are notified.
    *
    * REST: `POST /api/tasks/`
    *
@@ -1742,13 +1966,17 @@ export interface TasksOperations {
   /**
    * Change a task.
    *
-   * Any employee may. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming
-   * `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its
-   * logged time along, which may cross that project’s allocation. An owner or collaborator who has been
+   * Any employee may, but for `owner_id` and `projectId`: only its owner, the owner of the project that
+   * it is in, team leaders and admins hand a task over or move it, and they may move it into any project
+   * of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds`
+   * replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to
+   * another project takes its logged time along, which may cross that project’s allocation. A new owner
+   * and new collaborators other than the caller are notified. An owner or collaborator who has been
    * deactivated may stay, but not become one.
    *
    * REST: `PATCH /api/tasks/{task_id}/`
    *
+   * @throws {Fault} FORBIDDEN
    * @example
    * await client.tasks.update({ task_id: 12, status: 'done' });
    */
@@ -1757,8 +1985,8 @@ export interface TasksOperations {
   /**
    * Delete a task.
    *
-   * For its owner, team leaders and admins. The task is not found from then on; the time logged on it
-   * stays in the totals of its project and of the people who logged it.
+   * For its owner, the owner of its project, team leaders and admins. The task is not found from then
+   * on; the time logged on it stays in the totals of its project and of the people who logged it.
    *
    * REST: `DELETE /api/tasks/{task_id}/`
    *
@@ -1837,7 +2065,9 @@ export interface TaskLogsOperations {
   /**
    * All logs of a task, the newest start first.
    *
-   * Read by any active employee of the company. `totalSeconds` is the sum of the logs in the answer.
+   * Read by any active employee of the company. All logs are answered, however many there are: a long
+   * answer is sent while it is read, with the logs of the moment when it began. `totalSeconds` is the
+   * sum of the logs in the answer.
    *
    * REST: `GET /taskLogs/task/{taskId}/`
    */
@@ -1846,10 +2076,10 @@ export interface TaskLogsOperations {
   /**
    * Change a task log.
    *
-   * Each field is optional, and what is absent stays. Whoever changes a log must be allowed to write for
-   * the employee whose time it was and for the one whose time it becomes. From then on it counts as
-   * entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its
-   * time along. The logs of a deleted task are gone with it.
+   * Each field is optional, and what is absent stays; without any of them nothing changes. Whoever
+   * changes a log must be allowed to write for the employee whose time it was and for the one whose time
+   * it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to
+   * another task, person or project takes its time along. The logs of a deleted task are gone with it.
    *
    * REST: `PUT /tasklogs/{taskLogId}/`
    *
@@ -1934,7 +2164,7 @@ export interface TimesheetsOperations {
    * and team leaders see everybody, or one person by `userId`; others see themselves, with or without
    * it. `format=csv` answers a file with the same rows, and a last line that begins with `Total`: one
    * without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run
-   * as a formula is led by an apostrophe. JSON has at most 100,000 rows.
+   * as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.
    *
    * REST: `GET /api/timesheets/{company_id}/`
    *
@@ -1992,8 +2222,10 @@ export interface CommentsOperations {
    *
    * Oldest first on every level. Replies nest as deep as the talk goes, down to level 500 of the answer:
    * deeper ones stand beside the one they answer, and `reply_to` tells to whom. A deleted comment that
-   * has replies stays as a tombstone: `isDeleted: true`, `message: null`. Reading marks the comments of
-   * others as seen by the caller, after the answer: `seenBy` shows who had seen them before.
+   * has replies stays as a tombstone: `isDeleted: true`, `message: null`. All of them are answered,
+   * however many there are: a long answer is sent while it is read, with the comments of the moment when
+   * it began and each as it stood when its turn came. Reading marks the comments of others as seen by
+   * the caller, after the answer: `seenBy` shows who had seen them before.
    *
    * REST: `GET /api/tasks/chat/{task_id}/`
    */
@@ -2002,11 +2234,13 @@ export interface CommentsOperations {
   /**
    * Write a comment on a task.
    *
-   * `sender` is the caller. `message` is rich text and is sanitised before it is stored. Mentioned are
-   * those in `mentionedEmails` (each an active employee of the company) and those whose address stands
-   * in the text as `@ada@example.com` (of the first 100 addresses; one that is nobody's stays plain
-   * text). Mentioned people get a notification and a mail; the task's owner and collaborators and the
-   * author of the comment replied to get a notification; nobody is told twice, or of their own comment.
+   * `sender` is the caller. `message` is rich text, made safe before it is stored, or plain text with
+   * `format: "text"`; with an `image` it may be empty or left out. Mentioned are those in
+   * `mentionedEmails` (each an active employee of the company) and those whose address stands in the
+   * text as `@ada@example.com` (of the first 100 addresses; one that is nobody's stays plain text).
+   * Mentioned people get a notification and a mail (from one company at most 20 mails an hour, and 3 a
+   * day while an invitation is not accepted); the task's owner and collaborators and the author of the
+   * comment replied to get a notification; nobody is told twice, or of their own comment.
    *
    * REST: `POST /api/task-chats/`
    *
@@ -2027,9 +2261,9 @@ export interface CommentsOperations {
   /**
    * Edit one's own comment.
    *
-   * Replaces the message and the mentions and sets `isEdited`. What is left out stays as it is; at least
-   * one of the two must be sent. Only people who were not mentioned before are notified, once for each
-   * comment.
+   * Replaces the message and the mentions and sets `isEdited`. What is left out stays as it is; without
+   * either nothing changes. `message` may be empty where the comment has an image. Only people who were
+   * not mentioned before are notified, once for each comment.
    *
    * REST: `PATCH /api/edit-task-chats/{comment_id}/`
    *
@@ -2136,7 +2370,8 @@ export interface NotificationsOperations {
   /**
    * Archive, keep for later, star or mark one of one's own notifications.
    *
-   * Any of the four flags; at least one.
+   * Any of the four flags; without any nothing changes. One that changes is told to
+   * `notifications.onMine` as `notification.updated`, once for all that changed.
    *
    * REST: `PATCH /api/notifications/{notification_id}/`
    *
@@ -2192,7 +2427,7 @@ export interface NotificationsOperations {
   /**
    * What happens to one's own notifications.
    *
-   * New, read and deleted ones, each with the new unread count for a badge.
+   * New, read, otherwise changed and deleted ones, each with the new unread count for a badge.
    */
   onMine(input?: NotificationsOnMineInput, options?: StreamOptions): EventStream<NotificationsOnMineEvent>;
 }
@@ -2206,6 +2441,7 @@ export interface Operations {
   readonly apiKeys: ApiKeysOperations;
   readonly company: CompanyOperations;
   readonly employees: EmployeesOperations;
+  readonly invitations: InvitationsOperations;
   readonly projects: ProjectsOperations;
   readonly tasks: TasksOperations;
   readonly taskLogs: TaskLogsOperations;
@@ -2244,10 +2480,16 @@ export interface OperationTypes {
   'employees.listInactive': { input: { company_id: number }; answer: { employees: Employee[] } };
   'employees.get': { input: { employee_id: number }; answer: Employee };
   'employees.update': { input: EmployeesUpdateInput; answer: Employee };
-  'employees.updatePicture': { input: { _id: number; profilePicture: string | null }; answer: Employee };
+  'employees.updatePicture': { input: { _id: number; profilePicture?: string | null }; answer: Employee };
   'employees.search': { input: { company_id: number; q: string }; answer: { employees: Employee[] } };
   'employees.remove': { input: { _id: number }; answer: { success: true } };
   'employees.restore': { input: { _id: number }; answer: Employee };
+  'employees.access': { input: { _id: number }; answer: { sessions: EmployeeSession[]; keys: ApiKey[] } };
+  'employees.endSessions': { input: { _id: number }; answer: { ended: number } };
+  'employees.endApiKeys': { input: { _id: number }; answer: { ended: number } };
+  'invitations.list': { input: undefined; answer: { invitations: Invitation[] } };
+  'invitations.accept': { input: InvitationsAcceptInput; answer: SignedInResult };
+  'invitations.decline': { input: { invitation_id: number }; answer: { success: true } };
   'projects.create': { input: ProjectsCreateInput; answer: Project };
   'projects.list': { input: ProjectsListInput; answer: Page<Project> };
   'projects.get': { input: { project_id: number }; answer: Project };

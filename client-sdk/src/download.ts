@@ -1,5 +1,5 @@
 import type { Download } from './call-types.ts';
-import { orFault } from './exchange.ts';
+import { orFault, unexpected } from './exchange.ts';
 import { unlessAborted } from './waiting.ts';
 
 /** The URL of a file: `{name}` in the template is a part of the path, the rest of the input is its query. */
@@ -14,13 +14,18 @@ export function downloadUrl(template: string, input: Record<string, unknown>): s
   return url + query.map(([name, value]) => `&${name}=${encodeURIComponent(String(value))}`).join('');
 }
 
-/** A response as a file that is taken while it comes. */
+/** A response as a file that is taken while it comes. It has the type that the template asks for: `format=csv`. */
 export function toDownload(
   operation: string,
+  template: string,
   response: Response,
   signal: AbortSignal = new AbortController().signal,
 ): Download {
   const { headers, body } = response;
+  const mediaType = (headers.get('content-type') ?? '').split(';')[0]!.trim();
+  const [, format] = /[?&]format=(\w+)/.exec(template)!;
+  // Otherwise the page of some other server would be kept as the file.
+  if (!mediaType.endsWith(`/${format}`)) throw unexpected(operation, response);
 
   async function* pieces(): AsyncGenerator<Uint8Array, void> {
     const reader = body!.getReader();
@@ -38,7 +43,7 @@ export function toDownload(
 
   return {
     filename: /filename="([^"]+)"/.exec(headers.get('content-disposition') ?? '')?.[1] ?? operation,
-    mediaType: (headers.get('content-type') ?? '').split(';')[0]!.trim(),
+    mediaType,
     [Symbol.asyncIterator]: pieces,
     async text() {
       const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -29,6 +29,8 @@ export async function exchange(
       credentials: 'omit',
       ...(body === undefined ? {} : { body }),
     }),
+    (cause) =>
+      `No answer from ${new URL(url).origin}${reasonOf(cause as Error)}: check that the service runs there, the baseUrl and the network.`,
   );
   if (response.ok) return response;
   const text = await orFault(operation, signal, response.text());
@@ -38,26 +40,30 @@ export async function exchange(
 /** What an operation answered over tRPC. */
 export async function readAnswer(operation: string, response: Response, signal: AbortSignal): Promise<unknown> {
   const body = parse(await orFault(operation, signal, response.text())) as { result?: { data: unknown } } | undefined;
-  if (!body?.result) throw unexpected(operation, response.status);
+  if (!body?.result) throw unexpected(operation, response);
   return body.result.data;
 }
 
 /** A failure of the network as a fault; an abort stays what it is. */
-export async function orFault<Value>(operation: string, signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
+export async function orFault<Value>(
+  operation: string,
+  signal: AbortSignal,
+  promise: Promise<Value>,
+  wordsFor: (cause: unknown) => string = () => 'The answer broke off before its end: try again.',
+): Promise<Value> {
   try {
     return await promise;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new Fault(
-      'NETWORK_ERROR',
-      'The service could not be reached: check the connection and the baseUrl, and try again.',
-      {
-        status: 0,
-        operation,
-        cause,
-      },
-    );
+    throw new Fault('NETWORK_ERROR', wordsFor(cause), { status: 0, operation, cause });
   }
+}
+
+/** Why a connection failed, where the platform says so: ` (ECONNREFUSED)`. Browsers keep it to themselves. */
+function reasonOf(error: Error): string {
+  const { code, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
+  const reason = code ?? message;
+  return typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
 }
 
 type Refusal = {
@@ -85,13 +91,22 @@ function refusalOf(operation: string, response: Response, body: unknown): Fault 
   const { error, code, detail, ...problem } = (body ?? {}) as { error?: unknown; detail?: string } & Refusal;
   return (
     faultOf(operation, error ?? { message: detail, data: { ...problem, code } }, response) ??
-    unexpected(operation, response.status, waitOf(response.headers.get('retry-after')))
+    unexpected(operation, response)
   );
 }
 
-function unexpected(operation: string, status: number, retryAfterMs?: number): Fault {
-  const message = `What answered (${status}) is not the service: check the baseUrl, and any proxy between.`;
-  return new Fault('UNEXPECTED_ANSWER', message, { status, operation, retryAfterMs });
+/** Something else than the service has answered. */
+export function unexpected(operation: string, { url, status, headers }: Response): Fault {
+  const type = headers.get('content-type')?.split(';')[0] ?? '';
+  const what = [status, type].filter((part) => part !== '').join(', ');
+  // A `fetch` of one's own may answer without an address.
+  const place = URL.canParse(url) ? `What answers at ${new URL(url).origin}` : 'What answers';
+  const message = `${place} (${what}) is not the service: check the baseUrl, its port, and any proxy between.`;
+  return new Fault('UNEXPECTED_ANSWER', message, {
+    status,
+    operation,
+    retryAfterMs: waitOf(headers.get('retry-after')),
+  });
 }
 
 function waitOf(seconds: number | string | null | undefined): number | undefined {

@@ -10,6 +10,7 @@ export type FaultCode = keyof FaultStatuses | ClientFaultCode;
 export interface Issue {
   path: (string | number)[];
   message: string;
+  /** What is wrong, in one of the words that the API reference lists, such as `required` or `not_found`. */
   code: string;
 }
 
@@ -18,7 +19,7 @@ export interface FaultDetails {
   status: number;
   /** The operation that was called, such as `tasks.create`. */
   operation: string;
-  issues?: Issue[] | undefined;
+  issues?: readonly Issue[] | undefined;
   requestId?: string | undefined;
   retryAfterMs?: number | undefined;
   cause?: unknown;

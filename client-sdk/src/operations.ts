@@ -2,26 +2,26 @@
 
 /**
  * What the client must know of each operation: its kind, `open` where it needs no sign-in, `paged` where it answers
- * a page, `bare` where it takes no input.
+ * a page, `bare` where it takes no input, `unkeyed` where an Idempotency-Key does nothing.
  */
 export const operations: Record<string, Record<string, string>> = {
   auth: {
-    login: 'open mutation',
-    googleLogin: 'open mutation',
-    appleLogin: 'open mutation',
-    verifyEmail: 'open mutation',
-    otpLogin: 'open mutation',
-    tokenLogin: 'open mutation',
-    refresh: 'open mutation',
+    login: 'open unkeyed mutation',
+    googleLogin: 'open unkeyed mutation',
+    appleLogin: 'open unkeyed mutation',
+    verifyEmail: 'open unkeyed mutation',
+    otpLogin: 'open unkeyed mutation',
+    tokenLogin: 'open unkeyed mutation',
+    refresh: 'open unkeyed mutation',
     logout: 'mutation bare',
   },
   registration: {
-    requestCode: 'open mutation',
-    registerCompany: 'open mutation',
+    requestCode: 'open unkeyed mutation',
+    registerCompany: 'open unkeyed mutation',
   },
   passwords: {
-    requestReset: 'open mutation',
-    reset: 'open mutation',
+    requestReset: 'open unkeyed mutation',
+    reset: 'open unkeyed mutation',
     change: 'mutation',
   },
   sessions: {
@@ -29,7 +29,7 @@ export const operations: Record<string, Record<string, string>> = {
     end: 'mutation',
   },
   apiKeys: {
-    create: 'mutation',
+    create: 'unkeyed mutation',
     list: 'query bare',
     revoke: 'mutation',
   },
@@ -48,6 +48,14 @@ export const operations: Record<string, Record<string, string>> = {
     search: 'query',
     remove: 'mutation',
     restore: 'mutation',
+    access: 'query',
+    endSessions: 'mutation',
+    endApiKeys: 'mutation',
+  },
+  invitations: {
+    list: 'query bare',
+    accept: 'unkeyed mutation',
+    decline: 'mutation',
   },
   projects: {
     create: 'mutation',

@@ -1,7 +1,6 @@
 import { completeSession, isFresh, sessionOf, type ClientSession, type SessionOptions } from './client-session.ts';
 import type { AuthRefreshAnswer, SignedInResult } from './contract.ts';
 import { isFault, type Fault } from './fault.ts';
-import { randomKey } from './random-key.ts';
 import { createSessionState, type SessionState } from './session-state.ts';
 import { unlessAborted } from './waiting.ts';
 
@@ -20,7 +19,7 @@ export type Sessions = Pick<SessionState, 'current' | 'load' | 'watch'> & {
   signOut(session: ClientSession): Promise<void>;
 };
 
-export type RequestPair = (refreshToken: string, idempotencyKey: string) => Promise<AuthRefreshAnswer>;
+export type RequestPair = (refreshToken: string) => Promise<AuthRefreshAnswer>;
 
 /** How long access tokens last, until an answer says so. */
 const usualLifetimeMs = 15 * 60_000;
@@ -91,8 +90,6 @@ function createRefresh(
   take: (pair: AuthRefreshAnswer) => Promise<void>,
 ): () => Promise<void> {
   let refreshing: Promise<void> | undefined;
-  /** The same for all tries to renew one token: where an answer is lost, the next try gets it. */
-  let attempt = { refreshToken: '', key: '' };
 
   async function renew(): Promise<void> {
     const known = current();
@@ -100,9 +97,8 @@ function createRefresh(
     const old = current();
     if (!old) return;
     const { id, refreshToken } = old;
-    if (attempt.refreshToken !== refreshToken) attempt = { refreshToken, key: randomKey() };
     try {
-      const pair = await requestPair(refreshToken, attempt.key);
+      const pair = await requestPair(refreshToken);
       if (current()?.id === id) await take(pair);
     } catch (error) {
       if (!isFault(error, ...aboutTokens)) throw error;

@@ -1,4 +1,5 @@
 import type { EventStream, StreamOptions, StreamStatus } from './call-types.ts';
+import type { Caller } from './caller.ts';
 import type { ClientSession } from './client-session.ts';
 import { Fault, isFault } from './fault.ts';
 import type { Sessions } from './sessions.ts';
@@ -11,6 +12,7 @@ type Parts = {
   options: StreamOptions;
   ways: Ways;
   sessions: Sessions;
+  inWords: Caller['inWords'];
   /** How to end each stream that runs. */
   open: Set<() => void>;
 };
@@ -60,7 +62,7 @@ export function createStream(parts: Parts): EventStream<unknown> {
 }
 
 async function* listen(
-  { operation, input, options, ways, sessions }: Parts,
+  { operation, input, options, ways, sessions, inWords }: Parts,
   ended: AbortSignal,
 ): AsyncGenerator<unknown, void> {
   let position = (input as { lastEventId?: string | null }).lastEventId ?? 'now';
@@ -110,7 +112,7 @@ async function* listen(
     } catch (error) {
       if (ended.aborted) return;
       const passes = isFault(error, 'TOO_MANY_CONNECTIONS') ? hasBeenLive : isPassing(error);
-      if (!passes && !(await hasOtherTokens(error, session, way))) throw error;
+      if (!passes && !(await hasOtherTokens(error, session, way))) throw inWords(error);
       waitMs = (error as Fault).retryAfterMs ?? 0;
     }
     if (ended.aborted) return;

@@ -46,7 +46,8 @@ export function createStreams({
   sessions.watch(socket.drop);
 
   return {
-    follow: (operation, input, options = {}) => createStream({ operation, input, options, ways, sessions, open }),
+    follow: (operation, input, options = {}) =>
+      createStream({ operation, input, options, ways, sessions, open, inWords: caller.inWords }),
     close() {
       for (const stop of open) stop();
       socket.drop();

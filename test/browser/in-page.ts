@@ -39,3 +39,38 @@ export async function findBarriers(page: Page, rules?: string[]): Promise<string
     nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary}`),
   );
 }
+
+/** What stands over the right or left edge of the window, or of a box that cuts it off in the middle of a letter. */
+export const stickingOut = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const { clientWidth } = document.documentElement;
+    const scrolls = (element) => element && (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement));
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => element.checkVisibility() && !element.closest('.visually-hidden, .skip, svg') && !scrolls(element.parentElement))
+      .filter((element) => {
+        const { left, right, width } = element.getBoundingClientRect();
+        return width > 0 && (right > clientWidth + 0.5 || left < -0.5);
+      })
+      .map((element) => element.localName + '.' + element.className);
+  })()`);
+
+/** Error codes that go on in another line in the middle of a word: anywhere but behind an underscore. */
+export const brokenCodes = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const isBroken = (code) => {
+      const range = document.createRange();
+      const letters = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+      let before;
+      while (letters.nextNode()) {
+        for (let at = 0; at < letters.currentNode.length; at += 1) {
+          range.setStart(letters.currentNode, at);
+          range.setEnd(letters.currentNode, at + 1);
+          const { top } = range.getBoundingClientRect();
+          if (before && before.top !== top && before.letter !== '_') return true;
+          before = { top, letter: letters.currentNode.data[at] };
+        }
+      }
+      return false;
+    };
+    return [...document.querySelectorAll('code')].filter((code) => /^[A-Z_]+$/.test(code.textContent) && isBroken(code)).map((code) => code.textContent);
+  })()`);

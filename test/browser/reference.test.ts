@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../support/service.ts';
 import { hasBrowser, launchBrowser, openWindow, unlessSkipped } from './browser.ts';
-import { findBarriers, focusedText, isDark, overflow } from './in-page.ts';
+import { brokenCodes, findBarriers, focusedText, isDark, overflow } from './in-page.ts';
 
 /* /docs as its readers have it: at a desk, on a phone, in the dark, by keyboard, and with no network but the service. */
 
@@ -71,6 +71,14 @@ describe.runIf(hasBrowser)(`the reference${unlessSkipped}`, { timeout: 120_000 }
     ['/docs/errors/TOKEN_PAIR_REQUIRED', 'h1'],
   ])('fits a phone: %s', async (path, shows) => {
     expect(await overflow(await open(path, shows, phone))).toBeLessThanOrEqual(0);
+  });
+
+  test.each([320, 640, 768, 1280])('breaks no code inside a word, at %d pixels', async (width) => {
+    for (const path of ['/docs/errors', '/docs/errors/IDEMPOTENCY_KEY_REUSED']) {
+      const page = await open(path, 'h1', { viewport: { width, height: 740 } });
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await brokenCodes(page)).toEqual([]);
+    }
   });
 
   test.each(['light', 'dark'] as const)('can be read where it is %s', async (colorScheme) => {

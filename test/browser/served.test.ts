@@ -88,6 +88,6 @@ describe('the demo page', () => {
 
   test('is not there where the demo is off', async () => {
     for (const path of ['/demo', '/demo/', asset])
-      expect(refusal(await elsewhere.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(refusal(await elsewhere.get(path))).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
   });
 });

@@ -38,7 +38,7 @@ export async function setStage(): Promise<Stage> {
   if (!hasBrowser) return {} as Stage;
   // A page that never gets there fails by the locator that waits for it; a slow machine is no failure.
   vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-  const service = await startService({ settings: { hasDemoPage: true } });
+  const service = await startService({ isPublicHere: true, settings: { hasDemoPage: true } });
   const folder = mkdtempSync(join(tmpdir(), 'wms-browser-'));
   const file = join(folder, 'demo.json');
   await seedDemo(service.app.services, file);

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findFreePort } from '../support/process.ts';
@@ -50,6 +53,26 @@ describe.each(names)('%s', (name) => {
     expect(refused.stderr).toContain(reason);
     expect(refused.stderr).not.toMatch(/\n\s+at /);
   });
+});
+
+test('what answers at a wrong port is told from the service, and what is no key from a refused one', async () => {
+  const page = createServer((_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'),
+  ).listen(0, '127.0.0.1');
+  await once(page, 'listening');
+  const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  const settings = { WMS_COMPANY_ID: '1', WMS_EMPLOYEE_ID: '1' };
+  const [elsewhere, noKey] = await Promise.all([
+    runScript('export-timesheet.ts', ['--url', url], { ...settings, WMS_API_KEY: 'wms_none' }),
+    runScript('export-timesheet.ts', ['--url', service.url], { ...settings, WMS_API_KEY: 'Bearer-12345' }),
+  ]);
+  page.close();
+  expect(elsewhere).toMatchObject({
+    code: 1,
+    stderr: `${url} answers, but is not the service. Are the host and the port in --url or WMS_URL right?\n`,
+  });
+  expect(noKey.code).toBe(2);
+  expect(noKey.stderr).toMatch(/^WMS_API_KEY is no key of this service.* create-api-key\.ts\. See --help\.\n$/);
 });
 
 test('a key needs to be told its company, and a bad setting is named', async () => {

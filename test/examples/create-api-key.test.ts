@@ -6,7 +6,13 @@ import { folder, runScript, startProgram } from './run-script.ts';
 
 const service = await startService();
 const email = 'both@example.com';
-await service.registerCompany({ name: 'First\u009B2J', email });
+const { companyId } = await service.registerCompany({ email });
+// As names of before could be.
+await service.database.db
+  .updateTable('companies')
+  .set({ name: 'First\u009B2J' })
+  .where('company_id', '=', companyId)
+  .execute();
 const second = await service.registerCompany({ name: 'Second', email });
 await service.signIn(email, second.companyId);
 

@@ -7,7 +7,14 @@ import { runScript, settingsOf, startScript } from './run-script.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
-const grace = await service.addEmployee(admin, { first_name: 'Grace\u009B', last_name: 'Hopper' });
+const grace = await service.addEmployee(admin, { first_name: 'Grace', last_name: 'Hopper' });
+// As names of before could be.
+await service.database.db
+  .updateTable('employees')
+  .set({ first_name: 'Grace\u009B' })
+  .where('company_id', '=', grace.companyId)
+  .where('employee_id', '=', grace.employeeId)
+  .execute();
 const settings = await settingsOf(service, admin);
 const script = 'follow-task.ts';
 

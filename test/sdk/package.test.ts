@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, ...cache], {
     cwd: copy,
   });
-  [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [typeof packed];
+  [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [typeof packed];
 
   await cp(join(root, 'test/sdk/consumer'), app, { recursive: true });
   await writeFile(join(app, 'package.json'), JSON.stringify({ private: true, type: 'module' }));

@@ -31,6 +31,17 @@ describe('another try', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  test('of a sign-in or a new API key is made only where the service did nothing, without a key', async () => {
+    const login = { email: 'a@example.com', password: 'x' };
+    const lost = await startAnswering((response) => void response.destroy());
+    expect(await codeOf(connect(lost.url).auth.login(login))).toBe('NETWORK_ERROR');
+    expect(await codeOf(connect(lost.url).apiKeys.create({ name: 'Import', scopes: ['read'] }))).toBe('NETWORK_ERROR');
+    expect(lost.seen).toEqual(['undefined', 'undefined']);
+    const busy = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), answer({ _id: 1 }));
+    expect(await connect(busy.url).apiKeys.create({ name: 'Import', scopes: ['read'] })).toEqual({ _id: 1 });
+    expect(busy.seen).toEqual(['undefined', 'undefined']);
+  });
+
   test('is made as often as was said and no more', async () => {
     const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }));
     expect(await codeOf(connect(server.url, { retries: 1 }).tasks.list(company))).toBe('SERVICE_UNAVAILABLE');

@@ -58,6 +58,10 @@ export async function connect(values: ConnectionValues, signal: AbortSignal): Pr
 }
 
 function connectByKey(values: ConnectionValues, key: string): Connection {
+  if (!/^wms_[\w-]+$/.test(key))
+    throw new UsageProblem(
+      'WMS_API_KEY is no key of this service: one begins with wms_. Make one with create-api-key.ts',
+    );
   const client = createClient({ baseUrl: checkedUrl(values.url), apiKey: key });
   const company = values.company ?? setting('WMS_COMPANY_ID');
   const employee = setting('WMS_EMPLOYEE_ID');

@@ -15,7 +15,7 @@ function sentenceOf(fault: Fault, url?: string): string {
   if (isFault(fault, 'NETWORK_ERROR', 'TIMEOUT'))
     return `No answer from ${urlOf(url)}. Is the service running there, and is --url or WMS_URL right?`;
   if (isFault(fault, 'UNEXPECTED_ANSWER'))
-    return `${urlOf(url)} answers, but is not the service. Is --url or WMS_URL right?`;
+    return `${urlOf(url)} answers, but is not the service. Are the host and the port in --url or WMS_URL right?`;
   if (isFault(fault, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey() !== undefined)
     return 'The key in WMS_API_KEY is refused: it is wrong, has expired or was revoked. Make another one with create-api-key.ts.';
   if (isFault(fault, 'SCOPE_REQUIRED'))

@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Board } from './board/board.tsx';
-import { me } from './client.ts';
+import { me, session } from './client.ts';
+import { Contained } from './contained.tsx';
 import { Hours } from './hours/hours.tsx';
 import { route } from './route.ts';
 import { Announcer, AwayBanner, FailureNotice } from './shell/banner.tsx';
 import { Header } from './shell/header.tsx';
+import { InvitationPage } from './sign-in/invitations.tsx';
 import { ResetPassword } from './sign-in/reset-password.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
 import { TaskPage } from './task/task-page.tsx';
@@ -23,6 +25,7 @@ export function App(): JSX.Element {
 function Page(): JSX.Element {
   const at = route.value;
   if (at.view === 'reset') return <ResetPassword token={at.token} />;
+  if (at.view === 'invitation' && session.value) return <InvitationPage {...at} />;
   return me.value ? <SignedIn key={me.value._id} /> : <SignIn />;
 }
 
@@ -56,10 +59,12 @@ function SignedIn(): JSX.Element {
       <Header />
       <AwayBanner />
       <main id="main" ref={main} tabIndex={-1}>
-        {at.view === 'board' && <Board projectId={at.projectId} mine={at.mine} />}
-        {at.view === 'task' && <TaskPage key={at.taskId} taskId={at.taskId} commentId={at.commentId} />}
-        {at.view === 'hours' && <Hours />}
-        {at.view === 'missing' && <Missing />}
+        <Contained key={place} what="This view" of={at}>
+          {at.view === 'board' && <Board projectId={at.projectId} mine={at.mine} />}
+          {at.view === 'task' && <TaskPage key={at.taskId} taskId={at.taskId} commentId={at.commentId} />}
+          {at.view === 'hours' && <Hours />}
+          {at.view === 'missing' && <Missing />}
+        </Contained>
       </main>
     </>
   );

@@ -16,11 +16,14 @@ export const statusNames: Record<Status, string> = {
 
 const hues = 8;
 
+/** Whole characters as people count them: an emoji or an accent is not cut in two. */
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
 /** `AO` for Amara Okafor. */
 export function initialsOf(name: string): string {
   const words = name.split(/\s+/).filter((word) => word !== '');
-  return [words[0], words.length > 1 ? words.at(-1) : undefined]
-    .map((word) => word?.[0] ?? '')
+  return [words[0] ?? '', words.length > 1 ? words.at(-1)! : '']
+    .map((word) => characters.segment(word)[Symbol.iterator]().next().value?.segment ?? '')
     .join('')
     .toUpperCase();
 }

@@ -5,6 +5,7 @@ export type Route =
   | { view: 'task'; taskId: number; commentId: number | null }
   | { view: 'hours' }
   | { view: 'reset'; token: string }
+  | { view: 'invitation'; invitationId: number; token: string }
   | { view: 'missing' };
 
 function parse(hash: string): Route {
@@ -13,6 +14,8 @@ function parse(hash: string): Route {
   const number = (text: string | null): number | null => (/^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : null);
   const identifier = number(id);
   if (section === 'reset-password') return { view: 'reset', token: searchParams.get('token') ?? '' };
+  if (section === 'invitations' && identifier !== null)
+    return { view: 'invitation', invitationId: identifier, token: searchParams.get('token') ?? '' };
   if (section === 'hours') return { view: 'hours' };
   if (section === 'tasks' && identifier !== null)
     return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };

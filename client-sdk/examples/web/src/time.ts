@@ -60,5 +60,7 @@ export function momentInWords(moment: string): string {
 /** When a task is due, by the day that it is: `today`, `in 3 days`, `6 days ago`. */
 export function dueIn(due: string, today: string): string {
   const days = Math.round((Date.parse(due) - Date.parse(today)) / dayMs);
-  return Math.abs(days) > 13 ? dayInWords(due, { day: 'numeric', month: 'short' }) : relative.format(days, 'day');
+  if (Math.abs(days) <= 13) return relative.format(days, 'day');
+  const year = due.slice(0, 4) === today.slice(0, 4) ? undefined : 'numeric';
+  return dayInWords(due, { day: 'numeric', month: 'short', year });
 }

@@ -13,6 +13,10 @@ export const timezone = signal(Intl.DateTimeFormat().resolvedOptions().timeZone)
 /** Who can be mentioned and own tasks. */
 export const activeEmployees = computed(() => employees.value.filter((one) => one.isActive && !one.isDeleted));
 
+/** What somebody does, and whether they have accepted their invitation yet. */
+export const roleOf = ({ designation, invitationStatus }: Employee): string =>
+  [designation, invitationStatus === 'pending' ? 'invited' : null].filter((part) => part !== null).join(', ');
+
 const names = computed(() => new Map(employees.value.map((one) => [one._id, one.name])));
 
 export const nameOf = (employeeId: number): string => names.value.get(employeeId) ?? 'Somebody';

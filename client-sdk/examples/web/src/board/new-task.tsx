@@ -80,9 +80,10 @@ export function NewTask({ projectId, onClose, onMade }: NewTaskProps): JSX.Eleme
         <div class="side-by-side">
           <Field label="Owner" name="task-owner">
             <select id="task-owner" value={owner} onChange={(event) => setOwner(Number(event.currentTarget.value))}>
-              {activeEmployees.value.map(({ _id, name }) => (
+              {activeEmployees.value.map(({ _id, name, invitationStatus }) => (
                 <option key={_id} value={_id}>
                   {name}
+                  {invitationStatus === 'pending' && ' (invited)'}
                 </option>
               ))}
             </select>

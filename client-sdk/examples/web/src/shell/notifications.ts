@@ -83,6 +83,14 @@ async function take(event: NotificationsOnMineEvent, signal: AbortSignal): Promi
       notifications.value = known.map((one) => (ids.includes(one._id) ? { ...one, read } : one));
       return;
     }
+    case 'notification.updated': {
+      const { notificationId, read, starred, later, isArchive } = event;
+      unread.value = event.unread;
+      notifications.value = known.map((one) =>
+        one._id === notificationId ? { ...one, read, starred, later, isArchive } : one,
+      );
+      return;
+    }
     case 'notification.deleted':
       unread.value = event.unread;
       if (event.notificationIds === null) return void (await attempt(async () => load(signal)));

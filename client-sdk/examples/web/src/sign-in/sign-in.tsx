@@ -4,10 +4,12 @@ import { isCompanyChoice, type CompanyChoice, type SignedInResult } from 'work-m
 import { client, farewell, session } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { attempt } from '../notices.ts';
+import { route } from '../route.ts';
 import { useTitle } from '../use-title.ts';
 import { CodeForm } from './code-form.tsx';
 import { CompanyForm } from './company-form.tsx';
 import { Frame } from './frame.tsx';
+import { Invitations } from './invitations.tsx';
 import { PasswordForm } from './password-form.tsx';
 
 /** Where a sign-in goes on: the answer of the service, for the address that signs in. */
@@ -25,11 +27,14 @@ export function SignIn(): JSX.Element {
   };
 
   return (
-    <Frame heading={choice ? 'Choose a company' : 'Sign in'}>
+    <Frame heading={choice ? 'Choose a company' : session.value ? 'Your invitations' : 'Sign in'}>
       {farewell.value !== null && (
         <p class="farewell" role="status">
           {farewell.value}
         </p>
+      )}
+      {route.value.view === 'invitation' && !session.value && (
+        <p class="farewell">Sign in with the address that was invited. If you are new here, ask for a mailed code.</p>
       )}
       {session.value ? (
         <NoCompany />
@@ -64,7 +69,7 @@ export function SignIn(): JSX.Element {
 function NoCompany(): JSX.Element {
   return (
     <>
-      <p>This address belongs to no company yet. Ask an admin of yours to add you, then sign in again.</p>
+      <Invitations none="This address belongs to no company yet. Ask an admin of yours to add you, then sign in again." />
       <button type="button" class="button wide" onClick={() => void attempt(() => client.auth.logout())}>
         <Icon name="out" />
         Sign out

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CommentNow, Task } from 'work-management-client';
 import { client, getMe } from '../client.ts';
+import { Contained } from '../contained.tsx';
 import { Icon } from '../icon.tsx';
 import { write } from '../network.ts';
 import { attempt } from '../notices.ts';
@@ -22,7 +23,9 @@ export function CommentThread({ thread, talk, task, depth, targetId }: CommentPr
   const { comment, replies } = thread;
   return (
     <li class="thread">
-      {comment.isDeleted ? <Tombstone comment={comment} /> : <Live {...{ thread, talk, task, depth, targetId }} />}
+      <Contained what="This comment" of={comment}>
+        {comment.isDeleted ? <Tombstone comment={comment} /> : <Live {...{ thread, talk, task, depth, targetId }} />}
+      </Contained>
       {replies.length > 0 && (
         <ol class={`replies ${depth < deepest ? 'indented' : ''}`} aria-label={`Replies to ${comment.sender.name}`}>
           {replies.map((reply) => (

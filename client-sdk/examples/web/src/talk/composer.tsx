@@ -3,12 +3,11 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
 import { explain } from '../notices.ts';
 import { Avatar } from '../parts.tsx';
-import { activeEmployees } from '../workspace.ts';
+import { activeEmployees, roleOf } from '../workspace.ts';
 import { mentionedIn } from './mentions.ts';
-import { htmlOf } from './rich-text.tsx';
 import { useMentions } from './use-mentions.ts';
 
-export type Written = { message: string; mentionedEmails: string[]; idempotencyKey: string };
+export type Written = { message: string; format: 'text'; mentionedEmails: string[]; idempotencyKey: string };
 
 type ComposerProps = {
   label: string;
@@ -44,7 +43,8 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
     setProblem(null);
     try {
       const mentionedEmails = mentionedIn(text, activeEmployees.value);
-      await onSend({ message: htmlOf(text), mentionedEmails, idempotencyKey: key.current.key });
+      // As text: whatever was typed, code and angle brackets included, is shown as it was typed.
+      await onSend({ message: text, format: 'text', mentionedEmails, idempotencyKey: key.current.key });
       key.current = { text: '', key: '' };
       setText('');
     } catch (error) {
@@ -110,7 +110,7 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
               >
                 <Avatar id={person._id} name={person.name} />
                 <span class="mention-name">{person.name}</span>
-                <span class="mention-role">{person.designation}</span>
+                <span class="mention-role">{roleOf(person)}</span>
               </li>
             ))}
           </ul>

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { h } from 'preact';
 import type { CommentNow } from 'work-management-client';
+import { piecesOf } from './mentions.ts';
 
 /*
  * The service sanitises messages when they are stored. The page does not lean on that alone: it copies what it knows,
@@ -22,10 +23,14 @@ const tags: Partial<Record<string, string>> = {
   BLOCKQUOTE: 'blockquote',
   CODE: 'code',
   PRE: 'pre',
+  DIV: 'div',
+  HR: 'hr',
+  DEL: 'del',
+  INS: 'ins',
+  SUB: 'sub',
+  SUP: 'sup',
   // A heading in a comment is no heading of the page.
-  H1: 'strong',
-  H2: 'strong',
-  H3: 'strong',
+  ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((level) => [`H${level}`, 'strong'])),
 };
 
 /** What is dropped with all that is in it; of everything else unknown the text stays. */
@@ -42,7 +47,13 @@ const dropped = new Set([
   'NOSCRIPT',
 ]);
 
-const parse = (html: string): HTMLElement => new DOMParser().parseFromString(html, 'text/html').body;
+function parse(html: string): HTMLElement {
+  const { body } = new DOMParser().parseFromString(html, 'text/html');
+  // The service writes a line break of plain text as `<br>` and the line break itself, which is one and not two.
+  for (const { nextSibling } of body.querySelectorAll('br'))
+    if (nextSibling instanceof Text) nextSibling.data = nextSibling.data.replace(/^\r?\n/, '');
+  return body;
+}
 
 /** A message of a comment. Those who are mentioned stand out, by their name. */
 export function RichText({ html, mentions }: { html: string; mentions: CommentNow['mentions'] }): JSX.Element {
@@ -53,7 +64,7 @@ export function RichText({ html, mentions }: { html: string; mentions: CommentNo
     if (node.nodeName === 'A') return linkOf(node.getAttribute('href'), children);
     const tag = tags[node.nodeName];
     if (tag === undefined) return children;
-    return tag === 'br' ? <br /> : h(tag, {}, children);
+    return tag === 'br' || tag === 'hr' ? h(tag, {}) : h(tag, {}, children);
   };
   return <div class="rich-text">{[...parse(html).childNodes].map((node) => copy(node))}</div>;
 }
@@ -69,34 +80,21 @@ function linkOf(href: string | null, children: ComponentChildren): ComponentChil
 
 /** `@Priya Raman`, or `@priya@example.com` where somebody wrote the address, becomes the name on a ground of its own. */
 function withMentions(text: string, mentions: CommentNow['mentions']): ComponentChildren {
-  if (mentions.length === 0 || !text.includes('@')) return text;
-  const words = mentions.flatMap(({ name, email }) => [name, email]).toSorted((a, b) => b.length - a.length);
-  const pattern = new RegExp(`@(${words.map((word) => escapeForPattern(word)).join('|')})(?![\\p{L}\\p{N}])`, 'giu');
-  return text.split(pattern).map((part, index) => {
-    if (index % 2 === 0) return part;
-    const who = mentions.find(({ name, email }) =>
-      [name, email].some((word) => word.toLowerCase() === part.toLowerCase()),
-    );
-    return <span class="mention">@{who?.name ?? part}</span>;
-  });
+  return piecesOf(text, mentions).map(({ text: words, people: [person] }) =>
+    person ? <span class="mention">@{person.name}</span> : withSpaces(words),
+  );
 }
 
-const escapeForPattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\-]/g, String.raw`\$&`);
+/** Spaces side by side are kept, as in code that was typed; those that indent the markup itself mean nothing. */
+const withSpaces = (text: string): string =>
+  text.replaceAll(/(?<![\n ]) {2,}/g, (spaces) => `${'\u00A0'.repeat(spaces.length - 1)} `);
 
 /** The words of a message, for a screen reader or to be edited as plain text. */
 export function plainTextOf(html: string): string {
   const body = parse(html);
   for (const element of body.querySelectorAll('br')) element.replaceWith('\n');
-  const blocks = 'p, li, blockquote, pre, h1, h2, h3';
-  for (const element of body.querySelectorAll(blocks)) element.append(element.nodeName === 'LI' ? '\n' : '\n\n');
-  return (body.textContent ?? '').replaceAll(/\n{3,}/g, '\n\n').trim();
-}
-
-/** What somebody has typed, as HTML: an empty line begins a paragraph. */
-export function htmlOf(text: string): string {
-  const escaped = text.trim().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return escaped
-    .split(/\n\s*\n/)
-    .map((paragraph) => `<p>${paragraph.replaceAll('\n', '<br>')}</p>`)
-    .join('');
+  const blocks = body.querySelectorAll('p, div, li, blockquote, pre, h1, h2, h3, h4, h5, h6');
+  for (const element of blocks) element.append(element.nodeName === 'LI' ? '\n' : '\n\n');
+  const text = body.textContent ?? '';
+  return (blocks.length === 0 ? text : text.replaceAll(/\n{3,}/g, '\n\n')).trim();
 }
