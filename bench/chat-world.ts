@@ -1,3 +1,4 @@
+import { sessionEnd } from '../server/kernel/refresh-rules.ts';
 import { createTokens } from '../server/kernel/tokens.ts';
 import type { Session } from './chat-arrivals.ts';
 import type { Cluster } from './cluster.ts';
@@ -41,9 +42,14 @@ export async function signInAgain({ client, world }: Bed, keys: string, count: n
   return Promise.all(
     rows.map(async ({ session_id }) => {
       const sessionId = Number(session_id);
-      const refresh = await tokens.issueRefresh({ sessionId, accountId, generation: 1, issuedAt: now });
+      const refresh = await tokens.issueRefresh({
+        sessionId,
+        generation: 1,
+        issuedAt: now,
+        expiresAt: sessionEnd(now, now),
+      });
       return {
-        authorization: `Bearer ${await tokens.issueAccess({ sessionId, accountId, now })}`,
+        authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
         'x-refresh-token': refresh,
       };
     }),

@@ -55,7 +55,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 async function startService(bed: Bed, keys: string): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'wms-bench-chat-'));
   undo.push(() => rm(folder, { recursive: true }));
-  const settings = { NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '100000000' };
+  const settings = {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'http://127.0.0.1',
+    APP_URL: 'http://127.0.0.1',
+    ACCEPT_MAIL_FILE: 'true',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_MINUTE: '100000000',
+  };
   const { profileTo } = options;
   const flags = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`];
   const service = await startServiceProcess(

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { sessionEnd } from '../server/kernel/refresh-rules.ts';
 import { createTokens } from '../server/kernel/tokens.ts';
 import { prepareNest } from './nest-build.ts';
 import type { Caller } from './load/job.ts';
@@ -8,7 +9,7 @@ import type { Pinning } from './machine.ts';
 import type { Format } from './requests.ts';
 import type { World } from './world.ts';
 
-export type SideName = 'floor' | 'rest' | 'trpc' | 'batch' | 'stock' | 'nest';
+export type SideName = 'floor' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
 
 /** What is measured against what. Sides of one program are one process, asked in different ways. */
 type Side = {
@@ -26,6 +27,7 @@ type Side = {
 export const sides: Record<SideName, Side> = {
   floor: { title: 'by hand', program: 'floor/main.ts', format: 'rest', takesTokens: false },
   rest: { title: 'REST', program: 'sides/service.ts', format: 'rest', takesTokens: true },
+  secured: { title: 'REST, row security', program: 'sides/secured.ts', format: 'rest', takesTokens: true },
   trpc: { title: 'tRPC', program: 'sides/service.ts', format: 'trpc', takesTokens: true },
   batch: {
     title: 'tRPC, 10 a batch',
@@ -131,11 +133,16 @@ export async function startSides(
   const callersFor = (name: SideName): Promise<Caller[]> => {
     const now = new Date();
     return Promise.all(
-      world.callers.map(async ({ employeeId, sessionId, accountId }) => {
+      world.callers.map(async ({ employeeId, sessionId }) => {
         if (!sides[name].takesTokens) return { employeeId, headers: {} };
         const headers = {
-          authorization: `Bearer ${await tokens.issueAccess({ sessionId, accountId, now })}`,
-          'x-refresh-token': await tokens.issueRefresh({ sessionId, accountId, generation: 1, issuedAt: now }),
+          authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
+          'x-refresh-token': await tokens.issueRefresh({
+            sessionId,
+            generation: 1,
+            issuedAt: now,
+            expiresAt: sessionEnd(now, now),
+          }),
         };
         return { employeeId, headers };
       }),

@@ -96,6 +96,7 @@ export const toEmployee = (row: QueryResultRow) => ({
   salary: row['salary'],
   isAdmin: row['is_admin'],
   isTeamLeader: row['is_team_leader'],
+  invitationStatus: row['account_id'] === null ? 'pending' : 'accepted',
   is_active: row['is_active'],
   isActive: row['is_active'],
   isDeleted: row['is_deleted'],

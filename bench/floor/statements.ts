@@ -43,7 +43,7 @@ export const findPerson = `
   select employee_id, name, email, picture_id from employees where company_id = $1 and employee_id = $2`;
 
 const employeeColumns = `company_id, employee_id, email, first_name, last_name, name, phone, designation, salary, is_admin,
-  is_team_leader, is_active, is_deleted, date_of_birth, date_of_joining, gender, country_code, picture_id, created_at, updated_at`;
+  account_id, is_team_leader, is_active, is_deleted, date_of_birth, date_of_joining, gender, country_code, picture_id, created_at, updated_at`;
 /** $1 company, $2 employee. */
 export const findEmployee = `select ${employeeColumns} from employees where company_id = $1 and employee_id = $2`;
 /** $1 company, $2 and $3 patterns, $4 what was asked for. */

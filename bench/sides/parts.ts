@@ -1,4 +1,4 @@
-import { openServer } from '../../db/open.ts';
+import { openServer, type ServerOptions } from '../../db/open.ts';
 import { createApp, type App } from '../../server/app.ts';
 import { createIdentityProvider } from '../../server/kernel/identity-provider.ts';
 import { createLimits } from '../../server/kernel/limits.ts';
@@ -10,11 +10,11 @@ import { setting } from './side.ts';
  * This service as it runs for real, its limits in place and set high. Its worker stands still: what follows a write
  * (mail, notifications) is no part of the answer, and no other side does it.
  */
-export async function createService(): Promise<App> {
+export async function createService(options: ServerOptions = {}): Promise<App> {
   const clock = { now: () => new Date() };
   const none = { issuer: 'https://none.example', audiences: [], jwksUrl: 'https://none.example' };
   return createApp({
-    database: openServer(setting('DATABASE_URL')),
+    database: openServer(setting('DATABASE_URL'), options),
     clock,
     mailer: { send: async () => {} },
     tokens: await createTokens(setting('AUTH_KEYS')),
