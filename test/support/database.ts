@@ -2,23 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { inject } from 'vitest';
 import { openEmbedded, openServer, type Database, type ServerOptions } from '../../db/open.ts';
-import { tenancyGuard } from './tenancy-guard.ts';
 import { runOn, withDatabase } from './template.ts';
 
 /**
- * A database of one's own, cloned from the migrated template; `close` leaves nothing behind, and fails where a
- * statement was sent as a read that is none.
+ * A database of one's own with row security, cloned from the migrated template; `close` leaves nothing behind, and fails
+ * where a statement was sent as a read that is none.
  */
-export async function openClone(options: Omit<ServerOptions, 'plugins'> = {}): Promise<Database> {
+export async function openClone(options: Omit<ServerOptions, 'rowSecurity'> = {}): Promise<Database> {
   const template = inject('template');
-  const plugins = [tenancyGuard];
-  if (template.kind === 'embedded') return openEmbedded({ dump: await openAsBlob(template.dumpFile), plugins });
+  const rowSecurity = true;
+  if (template.kind === 'embedded') return openEmbedded({ dump: await openAsBlob(template.dumpFile), rowSecurity });
 
   const name = `wms_test_${randomBytes(6).toString('hex')}`;
   await runOn(template.url, `create database ${name} template ${template.database}`);
   const writes: string[] = [];
   const onWrite = (text: string) => void writes.push(text);
-  const database = openServer(withDatabase(template.url, name), { onWrite, ...options, plugins });
+  const database = openServer(withDatabase(template.url, name), { onWrite, ...options, rowSecurity });
   return {
     ...database,
     close: async () => {

@@ -32,12 +32,11 @@ const general = new Set(
 );
 
 /** The formats of the document, as the service promises them. */
-const formats = {
+export const documentFormats = {
   'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
   date: /^\d{4}-\d{2}-\d{2}$/,
   email: /^[^@\s]+@[^@\s]+$/,
   'uri-reference': /^\S+$/,
-  int64: true as const,
 };
 
 /** Holds answers against an OpenAPI document: status, media type, headers, body and the code of a refusal. */
@@ -96,8 +95,9 @@ function createFinder(document: oas31.OpenAPIObject, paths: Path[]) {
     const status = String(answered.status);
     if (operation === undefined) {
       const name = `${answered.method} ${answered.url.split('?', 1)[0]!}`;
-      const response = document.components?.responses?.[status] as oas31.ResponseObject | undefined;
-      return { name, described: response && { pointer: ['components', 'responses', status], response } };
+      const { responses } = document['x-any-path'] as { responses: Record<string, oas31.ResponseObject> };
+      const response = responses[status];
+      return { name, described: response && { pointer: ['x-any-path', 'responses', status], response } };
     }
     const name = `${method} ${path}`;
     const response = operation.responses?.[status];
@@ -130,7 +130,7 @@ function checkHeaders(document: oas31.OpenAPIObject, response: oas31.ResponseObj
 }
 
 function createBodyCheck(document: oas31.OpenAPIObject) {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false, formats });
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: documentFormats });
   ajv.addSchema(document, 'document');
   const compiled = new Map<string, ValidateFunction>();
 

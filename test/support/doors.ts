@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { createShell } from '../../server/http/app-shell.ts';
+import { createBodyReader } from '../../server/http/body.ts';
 import { registerTrpc } from '../../server/http/trpc.ts';
 import { createLogger } from '../../server/log.ts';
 import { appRouter } from '../../server/router.ts';
@@ -9,7 +10,7 @@ import type { Service } from './service.ts';
 export async function openStockDoor({ app: { services } }: Service): Promise<{ url: string; close(): Promise<void> }> {
   const logger = createLogger({ level: 'silent' });
   const { server } = await createShell({ logger, trustProxy: false, corsOrigins: [] });
-  await registerTrpc(server, appRouter, services, () => undefined);
+  await registerTrpc(server, appRouter, services, { readBody: createBodyReader(), readCalls: () => undefined });
   const url = await server.listen({ port: 0, host: '127.0.0.1' });
   return { url, close: () => server.close() };
 }

@@ -5,7 +5,7 @@ import { afterAll } from 'vitest';
 
 export type TokenParts = {
   issuer?: string;
-  audience?: string;
+  audience?: string | string[];
   subject?: string;
   email?: string | null;
   emailVerified?: unknown;
@@ -14,6 +14,8 @@ export type TokenParts = {
   /** Signs with this key under the published key's name. */
   signedBy?: CryptoKey;
   header?: Record<string, unknown>;
+  /** More claims, or others than usual. */
+  claims?: Record<string, unknown>;
 };
 
 /** An identity provider of the test's own: publishes its keys over HTTP and signs real tokens. */
@@ -60,7 +62,12 @@ export async function startIssuer(now: () => Date): Promise<Issuer> {
     sign(parts = {}) {
       const { email = 'ada@example.com', emailVerified = true } = parts;
       const issuedAt = parts.issuedAt ?? now();
-      return new SignJWT(email === null ? {} : { email, email_verified: emailVerified })
+      return new SignJWT({
+        // Each token is another one, as real ones are.
+        jti: crypto.randomUUID(),
+        ...(email === null ? {} : { email, email_verified: emailVerified }),
+        ...parts.claims,
+      })
         .setProtectedHeader({ alg: 'RS256', kid: current.jwk.kid!, ...parts.header })
         .setIssuer(parts.issuer ?? url)
         .setAudience(parts.audience ?? 'client-1')

@@ -80,7 +80,7 @@ export async function launch(command: string[], environment: Environment, until?
   const { PATH, HOME } = process.env;
   const child = spawn(program!, parameters, {
     cwd: root,
-    env: { PATH, HOME, PORT: '0', ...environment },
+    env: { PATH, HOME, PORT: '0', DATABASE_ROW_SECURITY: 'true', ...environment },
     stdio: 'pipe',
     // A process group of its own, to be ended as a whole.
     detached: true,

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 import type { Database } from '../../db/open.ts';
 import { createApp, type App, type AppParts } from '../../server/app.ts';
+import { getOrInsertAccount, verifyAddress } from '../../server/features/auth/accounts.ts';
+import { acceptInvitation as accept } from '../../server/features/memberships/membership.ts';
 import { createIdentityProvider, type IdentityProviders } from '../../server/kernel/identity-provider.ts';
 import { createLimits, type Limits } from '../../server/kernel/limits.ts';
 import { createPasswords } from '../../server/kernel/passwords.ts';
@@ -22,6 +26,7 @@ watchResponses(countResponse);
 export type Service = {
   app: App;
   url: string;
+  /** As the owner of the tables, who sees all rows; the service itself is given row security. */
   database: Database;
   clock: TestClock;
   mailbox: Mailbox;
@@ -60,6 +65,42 @@ function withoutProviders(clock: TestClock): IdentityProviders {
   return { google: unset, apple: unset };
 }
 
+/** What the owner of an address does by signing in with a code, without the mail: most tests are about other things. */
+export async function acceptInvitation(
+  { db }: Database,
+  { companyId, email, now }: { companyId: number; email: string; now: Date },
+): Promise<void> {
+  const account = await getOrInsertAccount(db, email, now);
+  await verifyAddress(db, account, now);
+  const { employee_id: employeeId } = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('email', '=', email)
+    .select('employee_id')
+    .executeTakeFirstOrThrow();
+  await accept(db, { companyId, employeeId, accountId: account.account_id, now });
+}
+
+/** Sets a password at an address without proving it, as versions before could, and signs in with it. */
+export async function squat({ database: { db }, clock, stranger, as }: Service, email: string): Promise<Caller> {
+  const now = clock.now();
+  await db
+    .insertInto('accounts')
+    .values({ email, password_hash: await passwordHash, created_at: now, updated_at: now })
+    .execute();
+  const { body } = await stranger.post('/login/', { email, password });
+  return as(body);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 let people = 0;
 
 const endings: (() => Promise<void>)[] = [];
@@ -77,22 +118,26 @@ export async function startService(
     identityProviders?: (clock: TestClock) => IdentityProviders;
     limits?: Limits;
     settings?: Partial<AppParts['settings']>;
+    /** Its public address is where it listens, as pages in a browser need it. */
+    isPublicHere?: boolean;
   } = {},
 ): Promise<Service> {
-  const database = await openClone();
+  const port = overrides.isPublicHere === true ? await freePort() : 0;
+  const secured = await openClone();
+  const database = { ...secured, ...secured.owner };
   const clock = createTestClock();
   const mailbox = createMailbox();
   const undeclared: string[] = [];
   const lines: string[] = [];
   const app = await createApp({
-    database,
+    database: secured,
     clock,
     mailer: mailbox,
     tokens: await createTokens(await keys),
     identityProviders: (overrides.identityProviders ?? withoutProviders)(clock),
     limits: overrides.limits ?? createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),
     settings: {
-      publicUrl: 'https://api.example.test',
+      publicUrl: port === 0 ? 'https://api.example.test' : `http://127.0.0.1:${port}`,
       appUrl: 'https://app.example.test',
       requireTokenPair: true,
       corsOrigins: [],
@@ -102,7 +147,7 @@ export async function startService(
     logger: createLogger({ level: 'debug', to: { write: (line) => void lines.push(line) } }),
     onUndeclaredFault: (operation, code) => undeclared.push(`${operation}: ${code}`),
   });
-  const url = await app.server.listen({ port: 0, host: '127.0.0.1' });
+  const url = await app.server.listen({ port, host: '127.0.0.1' });
 
   endings.push(async () => {
     await app.close();
@@ -186,6 +231,7 @@ export async function startService(
       if (added.status !== 200) throw new Error(`${email} could not be added: ${JSON.stringify(added.body)}`);
       if (isTeamLeader === true || isAdmin === true)
         await admin.patch(`/api/employees/${added.body._id}/`, { isTeamLeader, isAdmin });
+      await acceptInvitation(database, { companyId: admin.companyId, email, now: clock.now() });
       return signIn(email, admin.companyId);
     },
   };

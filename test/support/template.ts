@@ -6,6 +6,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
 import { embeddedExtensions, openServer, wrapEmbedded } from '../../db/open.ts';
+import { secureTables } from '../../db/row-security.ts';
 
 /** Where a test file finds a migrated database to clone. */
 export type Template = { kind: 'embedded'; dumpFile: string } | { kind: 'server'; url: string; database: string };
@@ -26,7 +27,9 @@ async function prepareEmbedded(project: TestProject): Promise<() => Promise<void
   const folder = await mkdtemp(join(tmpdir(), 'wms-template-'));
   const dumpFile = join(folder, 'dump.tar');
   const pglite = await PGlite.create({ extensions: embeddedExtensions });
-  await migrate(wrapEmbedded(pglite).db);
+  const { db } = wrapEmbedded(pglite).owner;
+  await migrate(db);
+  await secureTables(db);
   const dump = await pglite.dumpDataDir('none');
   await pglite.close();
   await writeFile(dumpFile, Buffer.from(await dump.arrayBuffer()));
@@ -38,7 +41,8 @@ async function prepareServer(project: TestProject, url: string): Promise<() => P
   const name = `wms_template_${process.pid}`;
   await runOn(url, `create database ${name}`);
   const database = openServer(withDatabase(url, name));
-  await migrate(database.db);
+  await migrate(database.owner.db);
+  await secureTables(database.owner.db);
   await database.close();
   project.provide('template', { kind: 'server', url, database: name });
   return () => runOn(url, `drop database ${name} with (force)`);

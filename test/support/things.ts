@@ -4,7 +4,17 @@ import { startWork } from './work.ts';
 
 /** One of each thing that an identifier can name, in the company of one admin; `self` is the admin. */
 export type Things = Record<
-  'company' | 'self' | 'employee' | 'project' | 'task' | 'taskLog' | 'comment' | 'session' | 'apiKey' | 'notification',
+  | 'company'
+  | 'self'
+  | 'employee'
+  | 'project'
+  | 'task'
+  | 'taskLog'
+  | 'comment'
+  | 'session'
+  | 'apiKey'
+  | 'notification'
+  | 'invitation',
   number
 >;
 
@@ -34,6 +44,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
     comment: idOf(await say(admin, 'Done?')),
     session: await openSession(service, admin),
+    invitation: await openInvitation(service, admin),
   };
   // The task's owner hears of what others say.
   const answered = idOf(await say(colleague, 'Done.'));
@@ -46,6 +57,19 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     .select('notification_id')
     .executeTakeFirstOrThrow();
   return { ...things, notification };
+}
+
+/** An invitation by another company, which every session of the person may accept. */
+async function openInvitation(service: Service, admin: Actor): Promise<number> {
+  const inviter = await service.registerCompany();
+  const names = { first_name: 'Ada', last_name: 'Lovelace' };
+  await inviter.post('/employee/add/', { ...names, email: admin.email, companyId: inviter.companyId });
+  await service.database.db
+    .updateTable('sessions')
+    .set({ address_proved_at: new Date(service.clock.now().getTime() + 1) })
+    .where('account_id', 'in', (eb) => eb.selectFrom('accounts').select('account_id').where('email', '=', admin.email))
+    .execute();
+  return (await admin.get('/api/invitations/')).body.invitations.at(-1)._id;
 }
 
 /** A further session of the same person, as from another device. */
