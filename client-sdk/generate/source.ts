@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import type { Fault } from '../../server/kernel/fault.ts';
+import { issueCodes } from '../../server/kernel/issues.ts';
 import { honoursIdempotencyKey } from '../../server/kernel/operation.ts';
 import type { Procedure } from './operations.ts';
 import { docOf, objectOf, pascalCase, typeOf, type Schema } from './types.ts';
@@ -18,6 +19,7 @@ export function sourcesOf(procedures: Procedure[], faults: Fault[]): { contract:
   const types = [
     ...[...named].map(([name, schema]) => declare(name, schema)),
     declareFaults(faults),
+    declareIssueCodes(),
     ...[...sections].map(([section, its]) => declareSection(section, its)),
     declareOperations([...sections.keys()]),
     declareContract(operations),
@@ -82,6 +84,12 @@ function declareFaults(faults: Fault[]): string {
   const lines = faults.map(({ code, sentence, status }) => `${docOf(sentence, '  ')}  ${code}: ${status};`);
   return `/** Every refusal of the service by its code, and the HTTP status that it has. */
 export interface FaultStatuses {\n${lines.join('\n')}\n}`;
+}
+
+function declareIssueCodes(): string {
+  const lines = Object.entries(issueCodes).map(([code, sentence]) => `${docOf(sentence, '  ')}  ${code}: true;`);
+  return `/** What can be wrong with a part of an input, by its code. */
+export interface IssueCodes {\n${lines.join('\n')}\n}`;
 }
 
 function declareSection(section: string, operations: Operation[]): string {

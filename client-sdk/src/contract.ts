@@ -1278,6 +1278,32 @@ export interface FaultStatuses {
   VALIDATION_FAILED: 400;
 }
 
+/** What can be wrong with a part of an input, by its code. */
+export interface IssueCodes {
+  /** It is missing. */
+  required: true;
+  /** It has the wrong JSON type, such as text where a number is wanted. */
+  invalid_type: true;
+  /** It has the right type and not the form that is asked for, such as an e-mail address or a timestamp. */
+  invalid_format: true;
+  /** It is none of the values that are allowed; the message lists them where they are few. */
+  invalid_value: true;
+  /** It is below the least value, shorter than allowed, or has too few entries. */
+  too_small: true;
+  /** It is above the greatest value, longer than allowed, or has too many entries. */
+  too_big: true;
+  /** It has arrays or objects inside each other beyond what is allowed. */
+  too_deep: true;
+  /** It is a password that is guessed too easily. */
+  too_weak: true;
+  /** It does not go together with another field or with the present, such as an end before its start. */
+  out_of_range: true;
+  /** It is not what another part of the request says. */
+  mismatch: true;
+  /** It names nothing in the caller's company. */
+  not_found: true;
+}
+
 export interface AuthOperations {
   /**
    * Sign in with e-mail and password.

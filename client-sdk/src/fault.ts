@@ -1,4 +1,4 @@
-import type { FaultStatuses } from './contract.ts';
+import type { FaultStatuses, IssueCodes } from './contract.ts';
 
 /** What only the client itself can say: no answer came, none came in time, or what came is no answer of the service. */
 export type ClientFaultCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER';
@@ -6,12 +6,17 @@ export type ClientFaultCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER';
 /** Why a call failed, in a word for programs: every code that the service declares, and the client's own. */
 export type FaultCode = keyof FaultStatuses | ClientFaultCode;
 
+/**
+ * What is wrong with a part of an input, in a word for programs: every code that the service answers; {@link IssueCodes}
+ * says what each means. A later version of the service may have further ones, so give a `switch` a `default`.
+ */
+export type IssueCode = keyof IssueCodes;
+
 /** One thing that is wrong with an input: where, what, and a word for programs. */
 export interface Issue {
   path: (string | number)[];
   message: string;
-  /** What is wrong, in one of the words that the API reference lists, such as `required` or `not_found`. */
-  code: string;
+  code: IssueCode;
 }
 
 export interface FaultDetails {

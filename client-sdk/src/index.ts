@@ -17,7 +17,8 @@ export type {
 } from './call-types.ts';
 export { createClient, isCompanyChoice, type Client, type ClientOptions } from './client.ts';
 export type * from './contract.ts';
-export { Fault, isFault, type ClientFaultCode, type FaultCode, type FaultDetails, type Issue } from './fault.ts';
+export { Fault, isFault, type ClientFaultCode, type FaultCode, type FaultDetails } from './fault.ts';
+export type { Issue, IssueCode } from './fault.ts';
 export { keepSessionIn, type KeptSession, type KeyValueStorage } from './keep-session.ts';
 export type { Answer, EventOf, Input } from './operation-types.ts';
 export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './client-session.ts';

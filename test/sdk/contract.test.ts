@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createClient, isFault, type Answer, type EventOf, type Fault, type FaultCode } from 'work-management-client';
-import type { Client, Input, OperationTypes, Operations, StreamTypes, Task } from 'work-management-client';
+import type { Client, Input, Issue, OperationTypes, Operations, StreamTypes, Task } from 'work-management-client';
 import { proceduresOf } from '../../client-sdk/generate/operations.ts';
 import { sourcesOf } from '../../client-sdk/generate/source.ts';
 import { declaredFaults } from '../../server/kernel/fault.ts';
+import { issueCodes, type IssueCode } from '../../server/kernel/issues.ts';
 import { appRouter, type AppRouter } from '../../server/router.ts';
 
 /* The client's types are written, not inferred, so that they read well; here the compiler holds them to the router. */
@@ -106,6 +107,10 @@ describe('the compiler finds', () => {
     if (isFault(error)) expectTypeOf(error.code).toEqualTypeOf<FaultCode>();
     // @ts-expect-error no fault of this name is declared
     isFault(error, 'DUPLICATE_LOG');
+    expectTypeOf<Issue['code']>().toEqualTypeOf<IssueCode>();
+    // @ts-expect-error no issue has this code
+    const isMissing = ({ code }: Issue) => code === 'missing';
+    expect(isMissing).toBeTypeOf('function');
     // @ts-expect-error a title is required
     const call = () => client.tasks.create({ projectId: 1 });
     expect(call).toBeTypeOf('function');
@@ -118,4 +123,5 @@ test('the files that are made of the definitions are current', () => {
   // On a difference: `npm run generate`.
   expect(read('contract') === contract && read('operations') === operations).toBe(true);
   for (const { code, status } of declaredFaults()) expect(contract).toContain(`  ${code}: ${status};\n`);
+  for (const code of Object.keys(issueCodes)) expect(contract).toContain(`  ${code}: true;\n`);
 });

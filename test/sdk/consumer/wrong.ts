@@ -9,3 +9,4 @@ console.log((await client.tasks.get({ task_id: 1 })).name); // wrong
 for await (const event of client.comments.onTask({ taskId: 1 })) if (event.type === 'comment.removed') break; // wrong
 for await (const employee of client.employees.list({ company_id: 1 })) console.log(employee); // wrong
 if (isFault(client, 'NO_SUCH_FAULT')) console.log(client); // wrong
+if (isFault(client)) console.log(client.issues.some(({ code }) => code === 'no_such_code')); // wrong
