@@ -39,6 +39,8 @@ export type AppParts = {
   settings: Settings & {
     corsOrigins: string[];
     trustProxy: string[];
+    /** Connections of one network on which nobody has shown who they are, at most; any number where left out. */
+    connectionsPerNetwork?: number;
     /** Whether the demo page is served. */
     hasDemoPage?: boolean;
   };
@@ -94,12 +96,13 @@ export async function createApp(parts: AppParts): Promise<App> {
       ((operation, code) => logger.error({ operation, code }, 'an undeclared fault was answered')),
   };
 
-  const { server, isClosing, readBody, refuseOtherMethods } = await createShell({
+  const { server, isClosing, countRefusedConnections, readBody, refuseOtherMethods } = await createShell({
     logger,
     trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy,
     corsOrigins: settings.corsOrigins,
+    connectionsPerNetwork: settings.connectionsPerNetwork,
   });
-  registerMetrics(server, appRouter, { ...services, worker });
+  registerMetrics(server, appRouter, { ...services, worker, countRefusedConnections });
   registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);
   registerPictures(server, services);

@@ -155,6 +155,14 @@ const schema = z.object({
     .min(1)
     .optional()
     .describe('The same for all employees of one company together. Default: sixty times as many'),
+  CONNECTIONS_PER_NETWORK: z.coerce
+    .number('must be a number')
+    .int()
+    .min(1)
+    .default(256)
+    .describe(
+      'Open connections of one network (an IPv4 address, an IPv6 /64) on which nobody has shown who they are; one more gets 429 and is closed. Those of TRUST_PROXY, 127.0.0.1 and ::1 are not counted, for everybody comes through them',
+    ),
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
   SEED_DEMO: flag
     .optional()

@@ -156,6 +156,7 @@ async function startOn(
       requireTokenPair: config.AUTH_REQUIRE_TOKEN_PAIR,
       corsOrigins: config.CORS_ORIGINS,
       trustProxy: config.TRUST_PROXY,
+      connectionsPerNetwork: config.CONNECTIONS_PER_NETWORK,
       hasDemoPage: demoPage !== undefined,
     },
   });

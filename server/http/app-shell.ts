@@ -6,6 +6,7 @@ import type { FaultError } from '../kernel/fault.ts';
 import { EXPECTATION_FAILED, MALFORMED_REQUEST, METHOD_NOT_ALLOWED, ROUTE_NOT_FOUND } from '../kernel/faults.ts';
 import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
 import { refuseWhileClosing } from './closing.ts';
+import { capConnections } from './connection-cap.ts';
 import { wantsWebSocket } from './events/upgrade.ts';
 import { collectMethods } from './methods.ts';
 import { fromFastify, sendProblem } from './problem.ts';
@@ -25,18 +26,23 @@ export type ShellOptions = {
   trustProxy: string[] | false;
   /** The origins of browsers that may call. */
   corsOrigins: string[];
+  /** Connections of one network on which nobody has shown who they are, at most; any number where left out. */
+  connectionsPerNetwork?: number | undefined;
 };
 
 export type Shell = {
   server: FastifyInstance;
   isClosing(): boolean;
+  /** How many connections were refused for their number. */
+  countRefusedConnections(): number;
   readBody: ReadBody;
   /** For when all routes stand: their other methods are refused with 405, and OPTIONS is answered. */
   refuseOtherMethods(): void;
 };
 
 /** The HTTP server without any route: request ids, JSON, and a refusal in the caller's terms for whatever goes wrong. */
-export async function createShell({ logger, trustProxy, corsOrigins }: ShellOptions): Promise<Shell> {
+export async function createShell(options: ShellOptions): Promise<Shell> {
+  const { logger, trustProxy, corsOrigins, connectionsPerNetwork } = options;
   const app: FastifyInstance = Fastify({
     loggerInstance: logger,
     trustProxy,
@@ -70,6 +76,7 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     },
     clientErrorHandler: answerGarbage,
   });
+  const { countRefused } = capConnections(app.server, { max: connectionsPerNetwork, trustProxy, logger });
   const readBody = createBodyReader();
   app.decorateRequest('info');
   parseJson(app, readBody);
@@ -111,7 +118,8 @@ export async function createShell({ logger, trustProxy, corsOrigins }: ShellOpti
     );
     done();
   });
-  return { server: app, isClosing, readBody, refuseOtherMethods: () => methods.refuseOthers() };
+  const refuseOtherMethods = () => methods.refuseOthers();
+  return { server: app, isClosing, countRefusedConnections: countRefused, readBody, refuseOtherMethods };
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, error: FaultError): Promise<void> {
@@ -139,7 +147,9 @@ function takeExpectations(app: FastifyInstance): void {
     app.routing(request, response);
   });
   // This is no proxy.
-  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => answerRaw(MALFORMED_REQUEST(), socket));
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    answerRaw(MALFORMED_REQUEST(), socket);
+  });
 }
 
 function routeNotFound({ method, url }: FastifyRequest): FaultError {

@@ -5,7 +5,7 @@ import type { Services } from '../kernel/context.ts';
 import { watchDeliveries, type MeasuredDeliveries } from './delivery-metrics.ts';
 import { calledPaths } from './trpc-answers.ts';
 
-type Measured = MeasuredDeliveries & Pick<Services, 'connections' | 'streams'>;
+type Measured = MeasuredDeliveries & Pick<Services, 'connections' | 'streams'> & { countRefusedConnections(): number };
 
 /** /metrics for Prometheus. Each app has a registry of its own, for tests start many. */
 export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, services: Measured): void {
@@ -28,7 +28,7 @@ export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, ser
     done();
   });
   watchDeliveries(registry, services);
-  watchEvents(registry, services);
+  watchConnections(registry, services);
   app.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
@@ -43,7 +43,7 @@ function nameOf(request: FastifyRequest, procedures: Set<string>): string {
   return url ?? 'unknown path';
 }
 
-function watchEvents(registry: Registry, { connections, streams }: Measured): void {
+function watchConnections(registry: Registry, { connections, streams, countRefusedConnections }: Measured): void {
   const gauge = (name: string, help: string, count: () => number) =>
     new Gauge({
       name,
@@ -56,14 +56,20 @@ function watchEvents(registry: Registry, { connections, streams }: Measured): vo
   gauge('event_connections', 'WebSockets and streams of events that are open', connections.count);
   gauge('event_subscriptions', 'Subscriptions that run on them', connections.countSubscriptions);
   gauge('event_waiting_bytes', 'What was sent on them and not yet taken', connections.countWaitingBytes);
-  // oxlint-disable-next-line no-new -- a counter registers itself
-  new Counter({
-    name: 'events_sent_total',
-    help: 'Events sent to subscribers by this process',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(streams.countSent());
-    },
-  });
+  const counter = (name: string, help: string, count: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(count());
+      },
+    });
+  counter('events_sent_total', 'Events sent to subscribers by this process', streams.countSent);
+  counter(
+    'connections_refused_total',
+    'Connections refused because their network holds too many on which nobody has shown who they are',
+    countRefusedConnections,
+  );
 }

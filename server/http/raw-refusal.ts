@@ -27,8 +27,8 @@ function refusalOf({ code }: ConnectionError): FaultError {
   return known[code] ?? MALFORMED_REQUEST({ cause: code });
 }
 
-/** Answers on the connection itself, where there is no request to answer, and ends it. */
-export function answerRaw(refusal: FaultError, socket: Socket): void {
+/** Answers on the connection itself, where there is no request to answer, and ends it; the answer’s request id. */
+export function answerRaw(refusal: FaultError, socket: Socket): string {
   const requestId = crypto.randomUUID();
   const { status } = refusal.fault;
   const body = JSON.stringify(problemOf(refusal, requestId));
@@ -47,4 +47,5 @@ export function answerRaw(refusal: FaultError, socket: Socket): void {
   // Cutting at once would take the answer back from a caller who is still sending.
   socket.resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();
+  return requestId;
 }

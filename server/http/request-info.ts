@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { authenticate } from '../kernel/authentication.ts';
 import type { RequestInfo, Services } from '../kernel/context.ts';
@@ -6,13 +5,15 @@ import { FaultError } from '../kernel/fault.ts';
 import { toFaultError } from '../kernel/faults.ts';
 import { countRefusal } from '../kernel/limits.ts';
 import { logRefusal } from '../kernel/security-log.ts';
+import { countNoLonger } from './connection-cap.ts';
+import { networkOf } from './network.ts';
 
 type ReplyHeaders = { header(name: string, value: string): unknown };
 
 /** What operations learn of a request, the same through every door. */
 export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): RequestInfo {
   if (request.info) return request.info;
-  const { headers } = request;
+  const { headers, raw } = request;
   return {
     id: request.id,
     network: networkOf(request.ip),
@@ -21,6 +22,7 @@ export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): Reque
     refreshToken: single(headers['x-refresh-token']),
     idempotencyKey: single(headers['idempotency-key']),
     setHeader: (name, value) => void reply.header(name, value),
+    noteProof: () => countNoLonger(raw.socket),
   };
 }
 
@@ -61,21 +63,6 @@ function bearerOf(header: string | undefined): string | undefined {
 function single(header: string | string[] | undefined): string | undefined {
   const value = Array.isArray(header) ? header[0] : header;
   return value === undefined || value === '' ? undefined : value;
-}
-
-/** One household has a whole IPv6 /64, so its addresses count as one. */
-function networkOf(ip: string): string {
-  if (!ip.includes(':')) return ip;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined || !isIPv6(ip)) return mapped ?? ip;
-  const [head = '', tail = ''] = ip.split('%')[0]!.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === '' ? [] : tail.split(':');
-  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
 }
 
 declare module 'fastify' {

@@ -24,7 +24,11 @@ export async function authenticate(
   if (request.bearer === undefined)
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
-  if (request.bearer.startsWith(apiKeyPrefix)) return loadApiKey(services, request.bearer);
+  if (request.bearer.startsWith(apiKeyPrefix)) {
+    const holder = await loadApiKey(services, request.bearer);
+    request.noteProof();
+    return holder;
+  }
   // What is known already is there at once: then nothing is waited for.
   const verifying = tokens.verifyAccess(request.bearer);
   const access = verifying instanceof Promise ? await verifying : verifying;
@@ -37,6 +41,7 @@ export async function authenticate(
   const caller = toSession(access.sessionId, await credentials.findSession(access.sessionId), credentials);
   if (refresh && (isExpired || isForSession)) await checkRefreshToken(services, refresh);
   if (isExpired && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
+  request.noteProof();
   return caller;
 }
 

@@ -61,6 +61,8 @@ export type RequestInfo = {
   refreshToken: string | undefined;
   idempotencyKey: string | undefined;
   setHeader(name: string, value: string): void;
+  /** Told that its caller has shown who they are. */
+  noteProof(): void;
   /** Who is calling, where that was found out before the body was read. */
   caller?: Caller | undefined;
   /** Whether a file can be answered; see download.ts. */

@@ -109,6 +109,8 @@ describe('the settings', () => {
     ['REDIS_URL', 'http://somewhere'],
     ['LOG_LEVEL', 'loud'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
+    ['CONNECTIONS_PER_NETWORK', '0'],
+    ['CONNECTIONS_PER_NETWORK', 'many'],
     ['AUTH_REQUIRE_TOKEN_PAIR', 'yes'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '1'],
