@@ -1,0 +1,8 @@
+/* oxlint-disable import/no-unassigned-import -- each file registers its claims. */
+/*
+ * The whole interface and the whole contract, claim by claim, against one running service. Each section is a file beside; it
+ * makes companies of its own, so that none depends on another one.
+ */
+import './claims/interface.ts';
+import './claims/wire-bodies.ts';
+import './claims/wire-answers.ts';
