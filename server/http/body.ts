@@ -61,8 +61,10 @@ export function createBodyReader(): ReadBody {
       clearTimeout(timer);
       payload.off('data', take).off('end', end).off('close', breakOff);
       holder.release();
+      // The request, which may go on for long while its rest is dropped, would hold on to them.
+      const read = chunks.splice(0);
       if (error) return done(error);
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+      const bytes = read.length === 1 ? read[0]! : Buffer.concat(read, size);
       if (!isUtf8(bytes)) return done(MALFORMED_JSON({ detail: 'The body is not valid UTF-8.' }));
       const text = bytes.toString();
       return done(null, text.trim() === '' ? undefined : text);
