@@ -83,8 +83,8 @@ const kidOf = ({ access_token }: TokenPair): string =>
 
 test('keys are made, and the service starts with them', { timeout }, async () => {
   expect([under('Start, stop, health')[0], under('Upgrading', 'upgrading')[0]]).toEqual([
-    'npm start\n',
-    'npm ci\nnpm start\n',
+    'npm ci --omit=dev\nnpm start\n',
+    'npm ci --omit=dev\nnpm start\n',
   ]);
   await runShell(folder, under('Keys')[0]!);
   await start('auth-keys.json');

@@ -1,0 +1,87 @@
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endAllProcesses, launch, makeHome, runToEnd, type Home } from '../support/process.ts';
+
+/*
+ * An installation by `npm ci --omit=dev`: the service's own files, and of the packages those that the lock file does not
+ * keep for development. They are linked from here, so nothing is fetched.
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** With a space, as folders of people have. */
+const folder = await mkdtemp(join(tmpdir(), 'wms-production packages-'));
+let home: Home;
+
+type Entry = { dev?: boolean; os?: string | string[]; cpu?: string | string[]; bin?: Record<string, string> };
+
+async function installed(): Promise<[string, Entry][]> {
+  const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: Record<string, Entry> };
+  const isFor = (wanted: string | string[] | undefined, here: string) =>
+    wanted === undefined || [wanted].flat().includes(here);
+  return Object.entries(packages).filter(
+    ([path, { dev = false, os, cpu }]) =>
+      /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path) &&
+      !dev &&
+      isFor(os, process.platform) &&
+      isFor(cpu, process.arch),
+  );
+}
+
+beforeAll(async () => {
+  home = await makeHome();
+  for (const name of ['server', 'db', 'client-sdk', 'docs', 'package.json'])
+    await cp(join(root, name), join(folder, name), { recursive: true });
+  const bins = join(folder, 'node_modules/.bin');
+  await mkdir(bins, { recursive: true });
+  for (const [path, { bin = {} }] of await installed()) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await symlink(join(root, path), join(folder, path));
+    for (const [name, file] of Object.entries(bin)) await symlink(join('../..', path, file), join(bins, name));
+  }
+});
+afterAll(async () => {
+  await endAllProcesses();
+  await rm(folder, { recursive: true });
+  await home?.remove();
+});
+
+/** The packages are taken for what stands in that folder, not for what is beside the files that are linked. */
+const environment = { NODE_OPTIONS: '--preserve-symlinks' };
+const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
+
+test('serves the API, its documents and the demo page, with the Node that comes with it', async () => {
+  const service = await launch(inFolder('npm start'), { ...environment, ...home.environment }, 'ready at ');
+  for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors', '/demo/']) {
+    const answer = await fetch(service.url + path);
+    expect([path, answer.status]).toEqual([path, 200]);
+    await answer.text();
+  }
+  const page = await (await fetch(`${service.url}/demo/`)).text();
+  const script = /<script[^>]* src="([^"]+)"/.exec(page)![1]!;
+  expect((await fetch(new URL(script, `${service.url}/demo/`))).status).toBe(200);
+  service.signal('SIGTERM');
+  expect(await service.ended).toBe(0);
+});
+
+test.runIf(process.platform === 'linux')('has a Node of its own, of the version that the tests run on', async () => {
+  const { stdout } = await runToEnd(environment, inFolder('node_modules/.bin/node --version'));
+  expect(stdout.trim()).toBe(process.version);
+});
+
+test('says which Node it takes, and refuses an older one', async () => {
+  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
+  const guard = await readFile(join(root, 'server/require-node.cjs'), 'utf8');
+  expect(guard).toContain(`needs Node ${engines.node.replace('>=', '')} or later`);
+});
+
+test('has the commands of operators', async () => {
+  const given = { ...environment, ...home.environment };
+  const keys = await runToEnd(given, inFolder('npm run --silent keys'));
+  expect(keys).toMatchObject({ code: 0, stderr: '' });
+  const deliveries = await runToEnd(given, inFolder('npm run --silent deliveries -- list'));
+  expect(deliveries).toMatchObject({ code: 0 });
+});
