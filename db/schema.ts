@@ -102,6 +102,14 @@ export type Schema = {
     day: string;
     logged_seconds: number;
   };
+  company_mornings: {
+    company_id: number;
+    day: string;
+    step: Generated<string>;
+    after_task_id: Generated<number>;
+    after_employee_id: Generated<number>;
+    created_at: Date;
+  };
   deliveries: {
     delivery_id: GeneratedAlways<number>;
     reaction: string;
@@ -178,6 +186,10 @@ export type Schema = {
     created_at: Date;
     ended_at: Date | null;
     outcome: string | null;
+  };
+  morning_rounds: {
+    planned_until: Date;
+    only_row: Generated<boolean>;
   };
   notification_counts: {
     company_id: number;
@@ -431,6 +443,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'companies',
   'company_counts',
   'company_days',
+  'company_mornings',
   'employees',
   'event_streams',
   'events',

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Bus } from '../db/bus.ts';
 import type { Database } from '../db/open.ts';
+import { createMornings, type Mornings } from './delivery/mornings.ts';
 import { reactions } from './delivery/reactions.ts';
 import { createSweep, type Sweep } from './delivery/sweep.ts';
 import { createTail } from './delivery/tail.ts';
@@ -52,6 +53,7 @@ export type App = {
   server: FastifyInstance;
   worker: Worker;
   sweep: Sweep;
+  mornings: Mornings;
   services: Services;
   /** Finishes what has begun: open requests, work behind answers, due deliveries. The database stays open. */
   close(): Promise<void>;
@@ -77,6 +79,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     reactions,
   );
   const sweep = createSweep({ database, clock, log: logger });
+  const wakeDeliveries = () => worker.wake();
+  const mornings = createMornings({ database, clock, log: logger, wakeDeliveries });
   const services: Services = {
     database,
     clock,
@@ -90,7 +94,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     background,
     streams: tail,
     connections,
-    wakeDeliveries: () => worker.wake(),
+    wakeDeliveries,
     onUndeclaredFault:
       parts.onUndeclaredFault ??
       ((operation, code) => logger.error({ operation, code }, 'an undeclared fault was answered')),
@@ -117,11 +121,12 @@ export async function createApp(parts: AppParts): Promise<App> {
     server,
     worker,
     sweep,
+    mornings,
     services,
     async close() {
       await server.close();
       await background.drain();
-      await Promise.all([worker.stop(), sweep.stop(), tail.stop()]);
+      await Promise.all([worker.stop(), sweep.stop(), mornings.stop(), tail.stop()]);
     },
   };
 }

@@ -165,6 +165,7 @@ async function startOn(
   await app.server.listen({ port, host: config.HOST });
   app.worker.start();
   app.sweep.start();
+  app.mornings.start();
   return {
     url,
     publicUrl,

@@ -15,6 +15,7 @@ import * as memberships from './0013-memberships.ts';
 import * as credentials from './0014-credentials.ts';
 import * as notificationOrder from './0016-notification-order.ts';
 import * as codeNetworks from './0017-code-networks.ts';
+import * as mornings from './0018-mornings.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -34,4 +35,5 @@ export const migrations: Record<string, Migration> = {
   '0014-credentials': credentials,
   '0016-notification-order': notificationOrder,
   '0017-code-networks': codeNetworks,
+  '0018-mornings': mornings,
 };

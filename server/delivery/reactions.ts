@@ -4,6 +4,7 @@ import { reactions as ofProjects } from '../features/projects/ownership.ts';
 import { reactions as ofTasks } from '../features/tasks/assignment.ts';
 import { reactions as ofComments } from '../features/comments/reactions.ts';
 import { reactions as ofMemberships } from '../features/memberships/invitation-mail.ts';
+import { reactions as ofMornings } from '../features/mornings/morning.ts';
 import { reactions as ofNotices } from '../features/notices/account-notice.ts';
 import { reactions as ofTaskLogs } from '../features/task-logs/reactions.ts';
 import { reactions as ofTimers } from '../features/timers/reactions.ts';
@@ -16,6 +17,7 @@ export const reactions: AnyReaction[] = [
   sendResetLink,
   ...ofMemberships,
   ...ofNotices,
+  ...ofMornings,
   ...ofTaskLogs,
   ...ofTimers,
   ...ofTasks,

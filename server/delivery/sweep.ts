@@ -19,6 +19,8 @@ export type Sweep = {
 const dayMs = 24 * 3600 * 1000;
 /** How long a subscriber may have been away and still get exactly what it missed. */
 const eventLifetimeMs = 7 * dayMs;
+/** Longer than deliveries are tried, and than days of two time zones are apart. */
+const morningLifetimeMs = 7 * dayMs;
 /** Ended sessions are kept a while for whoever looks into what happened. */
 const sessionAfterlifeMs = 30 * dayMs;
 
@@ -66,6 +68,11 @@ const batches: Record<string, (now: Date) => RawBuilder<unknown>> = {
   events: (now) => sql`
     delete from events where (company_id, stream, sequence) in (
       select company_id, stream, sequence from events where at <= ${before(now, eventLifetimeMs)}
+      limit ${batchSize} for update skip locked)
+    returning 1`,
+  company_mornings: (now) => sql`
+    delete from company_mornings where (company_id, day) in (
+      select company_id, day from company_mornings where created_at <= ${before(now, morningLifetimeMs)}
       limit ${batchSize} for update skip locked)
     returning 1`,
   sessions: (now) => sql`

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Services } from './context.ts';
@@ -71,6 +72,23 @@ export async function deliver<Payload>(
     due_at: dueAt,
     created_at: now,
   });
+}
+
+/** Writes many deliveries of one reaction, due at once, in one statement. */
+export async function deliverAll<Payload>(
+  db: Db,
+  { name, lane, payload: schema }: Reaction<Payload>,
+  deliveries: readonly { dedupeKey: string; payload: Payload }[],
+  now: Date,
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  const keys = deliveries.map(({ dedupeKey }) => `${name} ${dedupeKey}`);
+  const payloads = deliveries.map(({ payload }) => JSON.stringify(schema.parse(payload)));
+  await sql`
+    insert into deliveries (reaction, lane, dedupe_key, payload, due_at, created_at)
+    select ${name}, ${lane}, dedupe_key, payload::jsonb, ${now}, ${now}
+    from unnest(${keys}::text[], ${payloads}::text[]) as given (dedupe_key, payload)
+    on conflict (dedupe_key) do nothing`.execute(db);
 }
 
 type DeliveryValues = {

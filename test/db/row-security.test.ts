@@ -224,6 +224,7 @@ const ofNoCompany: Record<string, string> = {
   idempotent_answers: 'found by a hash of a secret and sealed with it',
   plans: 'the same for all',
   deliveries: "the service's: some of them are for strangers",
+  morning_rounds: 'how far the mornings of all companies have been planned',
 };
 
 test('every table with a company_id is behind policies, and every other one says why it has none', async () => {

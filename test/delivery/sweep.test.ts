@@ -64,6 +64,13 @@ async function insertEvents(sequences: number[], at: Date): Promise<void> {
     select ${companyId}, 'task 1', unnest(${sequences}::bigint[]), 'comment.created', '{}', ${at}`.execute(database.db);
 }
 
+async function insertMorning(day: string, createdAt: Date): Promise<void> {
+  await sql`
+    insert into company_mornings (company_id, day, created_at) values (${admin.companyId}, ${day}, ${createdAt})`.execute(
+    database.db,
+  );
+}
+
 async function insertSession(userAgent: string, moments: { expiresAt: Date; endedAt: Date | null }): Promise<void> {
   const { expiresAt, endedAt } = moments;
   await sql`
@@ -95,6 +102,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertAnswer('younger', ago(24 * hourMs - 60_000));
   await insertEvents([1, 2], ago(7 * dayMs));
   await insertEvents([3], ago(7 * dayMs - 60_000));
+  await insertMorning('2026-03-02', ago(7 * dayMs));
+  await insertMorning('2026-03-03', ago(7 * dayMs - 60_000));
   await insertSession('ended 30 days ago', { expiresAt: ago(-dayMs), endedAt: ago(30 * dayMs) });
   await insertSession('expired 30 days ago', { expiresAt: ago(30 * dayMs), endedAt: null });
   await insertSession('ended lately', { expiresAt: ago(-dayMs), endedAt: ago(29 * dayMs) });
@@ -108,6 +117,7 @@ test('a sweep takes what has served its time, and nothing that has not', async (
     apple_claims: 1,
     idempotent_answers: 1,
     events: 2,
+    company_mornings: 1,
     sessions: 2,
   });
   expect(await list('email', 'one_time_codes')).toContain('alive@example.com');
@@ -118,6 +128,7 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   expect(await list('subject', 'apple_claims')).toEqual(['alive']);
   expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
   expect(await list('sequence', 'events')).toEqual([3]);
+  expect(await list('day', 'company_mornings')).toEqual(['2026-03-03']);
   expect(await list('user_agent', 'sessions')).toEqual(expect.arrayContaining(['ended lately', 'expired lately']));
   expect((await admin.get('/api/sessions/')).status).toBe(200);
 });

@@ -5,6 +5,7 @@ import { invalid, NOT_FOUND, OVERLOADED } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { id, isEmptyUpdate, name } from '../../kernel/wire.ts';
+import { planMorningOf } from '../mornings/plan-mornings.ts';
 import { recountDays } from '../task-logs/recount-days.ts';
 import { recountTasks } from '../tasks/task-counts.ts';
 import { tellCompany } from './notices.ts';
@@ -57,6 +58,8 @@ async function changeCompany(
   if (row.timezone !== before) {
     await recountTasks(db, companyId);
     await recountDays(db, companyId);
+    await planMorningOf(db, companyId, now);
+    afterCommit(services.wakeDeliveries);
   }
   const to = {
     ...(row.name === nameBefore ? {} : { name: row.name }),

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { deliver, reaction, type AnyReaction, type Reaction } from '../../kernel/reaction.ts';
+import { transact } from '../../kernel/transact.ts';
+import { day, id } from '../../kernel/wire.ts';
+import { notify } from '../notifications/notify.ts';
+import { batchSize, type Position, type Told } from './batch.ts';
+import { listDueTomorrow, listOverdue } from './due-tasks.ts';
+import { listTrialNotices } from './trial-notices.ts';
+
+const steps = ['due_tomorrow', 'overdue', 'trial', 'done'] as const;
+type Step = (typeof steps)[number];
+
+const listOf: Record<Exclude<Step, 'done'>, (db: Db, position: Position) => Promise<Told[]>> = {
+  due_tomorrow: listDueTomorrow,
+  overdue: listOverdue,
+  trial: listTrialNotices,
+};
+
+/**
+ * Tells a company one batch of what its morning brings, and has the next batch delivered behind what others wait for. The
+ * row lock lets only one of several runs take a batch.
+ */
+export const morning: Reaction<{ companyId: number; day: string }> = reaction({
+  name: 'morning',
+  payload: z.object({ companyId: id, day }),
+  async run(services, { companyId, day: today }) {
+    const { clock, settings, wakeDeliveries } = services;
+    const now = clock.now();
+    await transact(services, companyId, async (db) => {
+      const at = await lockMorning(db, companyId, today);
+      if (!at || at.step === 'done') return;
+      const told = await listOf[at.step](db, { companyId, day: today, ...at, settings });
+      const notifications = told.map(({ notification }) => notification);
+      await notify(db, companyId, notifications, now);
+      const next = nextOf(at.step, told);
+      await moveOn(db, { companyId, day: today, ...next });
+      if (next.step === 'done') return;
+      const dedupeKey = `${companyId} ${today} ${next.step} ${next.afterTaskId} ${next.afterEmployeeId}`;
+      await deliver(db, morning, { dedupeKey, payload: { companyId, day: today }, now });
+    });
+    wakeDeliveries();
+  },
+});
+
+type Next = { step: Step; afterTaskId: number; afterEmployeeId: number };
+
+/** A batch that is not full is the last one of its step. */
+function nextOf(step: Exclude<Step, 'done'>, told: Told[]): Next {
+  const last = told.at(-1);
+  if (!last || told.length < batchSize)
+    return { step: steps[steps.indexOf(step) + 1]!, afterTaskId: 0, afterEmployeeId: 0 };
+  return { step, afterTaskId: last.taskId, afterEmployeeId: last.notification.recipientId };
+}
+
+async function lockMorning(db: Db, companyId: number, today: string): Promise<Next | undefined> {
+  const { rows } = await sql<Next>`
+    select step, after_task_id as "afterTaskId", after_employee_id as "afterEmployeeId"
+    from company_mornings where company_id = ${companyId} and day = ${today} for update`.execute(db);
+  return rows[0];
+}
+
+async function moveOn(
+  db: Db,
+  { companyId, day: today, step, afterTaskId, afterEmployeeId }: Next & { companyId: number; day: string },
+): Promise<void> {
+  await db
+    .updateTable('company_mornings')
+    .set({ step, after_task_id: afterTaskId, after_employee_id: afterEmployeeId })
+    .where('company_id', '=', companyId)
+    .where('day', '=', today)
+    .execute();
+}
+
+/** What this feature owes the outside because of its facts. */
+export const reactions: AnyReaction[] = [morning];

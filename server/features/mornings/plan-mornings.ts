@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import type { Services } from '../../kernel/context.ts';
+import { deliverAll } from '../../kernel/reaction.ts';
+import { morning } from './morning.ts';
+
+/*
+ * A company's morning is 08:00 of each day of its time zone. Its invariants:
+ *
+ * - A company has at most one morning a day: `company_mornings` has its key. Nodes that plan at once, and a plan that runs
+ *   twice, add nothing.
+ * - Only a company that has something to be told has a row and a delivery. The others cost a comparison of times.
+ * - A morning that nobody could plan, because no node ran, is planned later the same day. One of a day that is over is not.
+ * - A company that moves into a time zone where 08:00 has passed has its morning with the change.
+ */
+
+/** A little is looked at twice, for the clocks of nodes differ. */
+const overlapMs = 5 * 60_000;
+const dayMs = 24 * 3600 * 1000;
+
+/** Plans the mornings that have come since the last round of any node; answers how many there are. */
+export async function planMornings({
+  database,
+  clock,
+  wakeDeliveries,
+}: Pick<Services, 'database' | 'clock' | 'wakeDeliveries'>): Promise<number> {
+  const now = clock.now();
+  // Whose morning it is, only a look at all companies says.
+  const transaction = database.acrossCompanies.begin();
+  try {
+    const plannedUntil = await takeRound(transaction.db, now);
+    const after = plannedUntil && new Date(plannedUntil.getTime() - overlapMs);
+    const planned = after ? await plan(transaction.db, { after, now, only: null }) : 0;
+    await transaction.commit();
+    if (planned > 0) wakeDeliveries();
+    return planned;
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}
+
+/** Plans the morning of a company that has changed its time zone; wake the deliveries after the commit. */
+export async function planMorningOf(db: Db, companyId: number, now: Date): Promise<void> {
+  await plan(db, { after: new Date(now.getTime() - dayMs), now, only: companyId });
+}
+
+/** Until when the rounds before have planned; undefined where another node is planning, or its clock is ahead. */
+async function takeRound(db: Db, now: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ planned_until: Date }>`
+    with before as (
+      select planned_until from morning_rounds where planned_until < ${now} for update skip locked
+    )
+    update morning_rounds set planned_until = ${now} from before
+    returning before.planned_until`.execute(db);
+  return rows[0]?.planned_until;
+}
+
+/** Plans the mornings whose 08:00 is in `after` to `now`, of all companies or of one. */
+async function plan(db: Db, { after, now, only }: { after: Date; now: Date; only: number | null }): Promise<number> {
+  const { rows } = await sql<{ company_id: number; day: string }>`
+    with zones as materialized (
+      select timezone, day
+      from (
+        select timezone, local_day(${now}::timestamptz, timezone) as day
+        from (
+          select distinct timezone from companies where ${only}::bigint is null or company_id = ${only}::bigint
+        ) as used
+      ) as today
+      where (day + time '08:00') at time zone timezone > ${after} and (day + time '08:00') at time zone timezone <= ${now}
+    )
+    insert into company_mornings (company_id, day, created_at)
+    select c.company_id, z.day, ${now}
+    from companies as c join zones as z on z.timezone = c.timezone
+    where (${only}::bigint is null or c.company_id = ${only}::bigint)
+      and (
+        exists (
+          select from tasks as t
+          where t.company_id = c.company_id and t.due_date = z.day + 1 and t.deleted_at is null and t.status <> 'done'
+        )
+        or exists (
+          select from tasks as t
+          where t.company_id = c.company_id and t.due_date = z.day - 1 and t.deleted_at is null and t.status <> 'done'
+        )
+        or exists (
+          select from subscriptions as s
+          where s.company_id = c.company_id and s.trial and s.status = 'trialing'
+            and local_day(s.ends_at, z.timezone) = z.day + 3
+        )
+      )
+    on conflict (company_id, day) do nothing
+    returning company_id, day`.execute(db);
+  const deliveries = rows.map(({ company_id: companyId, day }) => ({
+    dedupeKey: `${companyId} ${day}`,
+    payload: { companyId, day },
+  }));
+  await deliverAll(db, morning, deliveries, now);
+  return rows.length;
+}
