@@ -28,10 +28,41 @@ export function streamsPublishedIn(db: Db): string[] {
 export async function publish(db: Db, fact: Fact): Promise<number> {
   const { companyId, stream, type, payload, at } = fact;
   const [row] = await writeFact(db, { companyId, stream, type, payload: JSON.stringify(payload), at });
+  notePublished(db, companyId, [stream]);
+  return row!.sequence;
+}
+
+/** Writes facts into streams of one company, in one statement; the facts of a stream in the order in which they are given. */
+export async function publishAll(db: Db, companyId: number, facts: readonly Omit<Fact, 'companyId'>[]): Promise<void> {
+  await sql`
+    with given as materialized (
+      select stream, type, payload, at, position,
+        row_number() over (partition by stream order by position) - count(*) over (partition by stream) as from_last
+      from unnest(
+        ${facts.map(({ stream }) => stream)}::text[], ${facts.map(({ type }) => type)}::text[],
+        ${facts.map(({ payload }) => JSON.stringify(payload))}::text[], ${facts.map(({ at }) => at)}::timestamptz[]
+      ) with ordinality as facts (stream, type, payload, at, position)
+    ), taken as (
+      insert into event_streams as s (company_id, stream, last_sequence)
+      select ${companyId}::bigint, stream, count(*) from given group by stream order by stream
+      on conflict (company_id, stream) do update set last_sequence = s.last_sequence + excluded.last_sequence
+      returning stream, last_sequence
+    )
+    insert into events (company_id, stream, sequence, type, payload, at)
+    select ${companyId}::bigint, stream, last_sequence + from_last, type, payload::jsonb, at
+    from given join taken using (stream)`.execute(db);
+  notePublished(
+    db,
+    companyId,
+    facts.map(({ stream }) => stream),
+  );
+}
+
+function notePublished(db: Db, companyId: number, streams: readonly string[]): void {
   const transaction = transactionOf(db);
   const published = publishedIn.get(transaction) ?? new Set();
-  publishedIn.set(transaction, published.add(keyOf(companyId, stream)));
-  return row!.sequence;
+  for (const stream of streams) published.add(keyOf(companyId, stream));
+  publishedIn.set(transaction, published);
 }
 
 type FactValues = Omit<Fact, 'payload'> & { payload: string };

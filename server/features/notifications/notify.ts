@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { publish } from '../../kernel/publish.ts';
-import { keepTallies, type Tallied } from './tallies.ts';
+import { publishAll } from '../../kernel/publish.ts';
+import { keepTalliesOfAll, type Tallied } from './tallies.ts';
 
 export const appTypes = ['hr', 'task'] as const;
 export const categories = ['task', 'project', 'need_attention', 'message', 'notice'] as const;
@@ -31,9 +31,9 @@ export const streamName = 'recipient';
 export const streamOf = (recipientId: number): string => `${streamName} ${recipientId}`;
 
 /**
- * Makes notifications, counts them as unread and tells their recipients' streams, in the caller's transaction.
- * One that was made before for the same cause is left alone, so a delivery may run twice. Answers for whom it is news:
- * whoever was told now, and whoever wants to be told of such things by other means only.
+ * Makes notifications, counts them as unread and tells their recipients' streams, in the caller's transaction: five
+ * statements, however many there are. One that was made before for the same cause is left alone, so a delivery may run
+ * twice. Answers for whom it is news: whoever was told now, and whoever wants to be told of such things by other means only.
  */
 export async function notify(
   db: Db,
@@ -41,31 +41,42 @@ export async function notify(
   notifications: NewNotification[],
   now: Date,
 ): Promise<number[]> {
-  const told: number[] = [];
+  if (notifications.length === 0) return [];
   const unwanted = await findUnwanted(db, companyId, notifications);
-  // By recipient, so that two transactions take the rows of their counters in the same order.
-  for (const one of notifications.toSorted((a, b) => a.recipientId - b.recipientId)) {
-    if (unwanted.has(keyOf(one.recipientId, one.category))) {
-      told.push(one.recipientId);
-      continue;
-    }
-    const made = await insertInOrder(db, companyId, one, now);
-    if (!made) continue;
-    const recipient = { companyId, employeeId: one.recipientId };
-    const [unread] = await Promise.all([
-      countUnread(db, companyId, one.recipientId),
-      keepTallies(db, recipient, [{ ...talliedOf(one), by: 1 }]),
-    ]);
-    await publish(db, {
+  const isShown = (one: NewNotification) => !unwanted.has(keyOf(one.recipientId, one.category));
+  const elsewhere = notifications.filter((one) => !isShown(one)).map((one) => one.recipientId);
+  const shown = notifications.filter(isShown);
+  if (shown.length === 0) return elsewhere;
+  const made = await insertInOrder(db, companyId, shown, now);
+  if (made.length > 0) await countAndPublish(db, companyId, made);
+  return [...elsewhere, ...made.map((one) => one.recipientId)];
+}
+
+/** Counts notifications that have just been made, and tells the streams of whom they are for. */
+async function countAndPublish(db: Db, companyId: number, made: Made[]): Promise<void> {
+  const perRecipient = new Map<number, number>();
+  for (const { recipientId } of made) perRecipient.set(recipientId, (perRecipient.get(recipientId) ?? 0) + 1);
+  const [unread] = await Promise.all([
+    countUnread(db, companyId, perRecipient),
+    keepTalliesOfAll(
+      db,
       companyId,
-      stream: streamOf(one.recipientId),
+      made.map((one) => ({ ...talliedOf(one), employeeId: one.recipientId, by: 1 as const })),
+    ),
+  ]);
+  // As many were unread after each as there would have been one by one.
+  const before = new Map([...unread].map(([id, count]) => [id, count - perRecipient.get(id)!]));
+  const facts = made.map(({ recipientId, notificationId, createdAt }) => {
+    const count = before.get(recipientId)! + 1;
+    before.set(recipientId, count);
+    return {
+      stream: streamOf(recipientId),
       type: 'notification.created',
-      payload: { notification_id: made.notification_id, unread },
-      at: made.created_at,
-    });
-    told.push(one.recipientId);
-  }
-  return told;
+      payload: { notification_id: notificationId, unread: count },
+      at: createdAt,
+    };
+  });
+  await publishAll(db, companyId, facts);
 }
 
 /** As it is when it comes: without any flag but that of a mention. */
@@ -97,43 +108,66 @@ async function findUnwanted(db: Db, companyId: number, notifications: NewNotific
   return new Set(rows.map((row) => keyOf(row.employee_id, row.category)));
 }
 
+type Made = NewNotification & { notificationId: number; createdAt: Date };
+
 /**
- * Writes a notification under the row lock of its recipient's counts, where it also gets its identifier and its time. So
- * identifiers, times and the numbers of the stream's events are all in the order of commits, even where the clocks of
- * nodes differ. Answers nothing where the same cause has made one before.
+ * Writes notifications under the row locks of their recipients' counts, taken in the order of recipients, where they also
+ * get their identifiers and times. So identifiers, times and the numbers of the stream's events are all in the order of
+ * commits, even where the clocks of nodes differ. Answers those that no earlier one has the same cause as, by identifier.
  */
-async function insertInOrder(
-  db: Db,
-  companyId: number,
-  one: NewNotification,
-  now: Date,
-): Promise<{ notification_id: number; created_at: Date } | undefined> {
-  const { rows } = await sql<{ notification_id: number; created_at: Date }>`
-    with counts as (
+async function insertInOrder(db: Db, companyId: number, all: NewNotification[], now: Date): Promise<Made[]> {
+  const { rows } = await sql<{ position: number; notification_id: number; created_at: Date }>`
+    with given as materialized (
+      select * from unnest(
+        ${all.map((one) => one.recipientId)}::bigint[], ${all.map((one) => one.cause)}::text[],
+        ${all.map((one) => one.appType)}::text[], ${all.map((one) => one.category)}::text[],
+        ${all.map((one) => one.priority)}::text[], ${all.map((one) => one.title)}::text[],
+        ${all.map((one) => one.message)}::text[], ${all.map((one) => one.link)}::text[],
+        ${all.map((one) => one.actorId)}::bigint[], ${all.map((one) => one.taskId ?? null)}::bigint[],
+        ${all.map((one) => one.commentId ?? null)}::bigint[], ${all.map((one) => one.projectId ?? null)}::bigint[],
+        ${all.map((one) => one.isMention ?? false)}::boolean[]
+      ) with ordinality as g (
+        recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id, comment_id, project_id,
+        is_mention, position
+      )
+    ), counts as (
       insert into notification_counts as c (company_id, employee_id, last_created_at)
-      values (${companyId}, ${one.recipientId}, ${now})
+      select ${companyId}::bigint, recipient_id, ${now}::timestamptz from given group by recipient_id order by recipient_id
       on conflict (company_id, employee_id)
         do update set last_created_at = greatest(c.last_created_at, excluded.last_created_at)
-      returning company_id, employee_id, last_created_at
+      returning employee_id, last_created_at
+    ), made as (
+      insert into notifications (
+        company_id, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id, comment_id,
+        project_id, is_mention, created_at
+      )
+      select ${companyId}::bigint, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id,
+        comment_id, project_id, is_mention, last_created_at
+      from given join counts on employee_id = recipient_id
+      order by recipient_id, position
+      on conflict (company_id, recipient_id, cause) do nothing
+      returning notification_id, recipient_id, cause, created_at
     )
-    insert into notifications (
-      company_id, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id, comment_id,
-      project_id, is_mention, created_at
-    )
-    select company_id, employee_id, ${one.cause}, ${one.appType}, ${one.category}, ${one.priority}, ${one.title},
-      ${one.message}, ${one.link}, ${one.actorId}::bigint, ${one.taskId ?? null}::bigint, ${one.commentId ?? null}::bigint,
-      ${one.projectId ?? null}::bigint, ${one.isMention ?? false}::boolean, last_created_at
-    from counts
-    on conflict (company_id, recipient_id, cause) do nothing
-    returning notification_id, created_at`.execute(db);
-  return rows[0];
+    select min(position)::integer as position, notification_id, created_at
+    from made join given using (recipient_id, cause)
+    group by notification_id, created_at order by notification_id`.execute(db);
+  return rows.map((row) => ({
+    ...all[row.position - 1]!,
+    notificationId: row.notification_id,
+    createdAt: row.created_at,
+  }));
 }
 
-/** Needs the lock that {@link insertInOrder} takes. */
-async function countUnread(db: Db, companyId: number, employeeId: number): Promise<number> {
-  const { rows } = await sql<{ unread: number }>`
-    update notification_counts set unread = unread + 1, total = total + 1
-    where company_id = ${companyId} and employee_id = ${employeeId}
-    returning unread`.execute(db);
-  return rows[0]!.unread;
+/** How many are unread now, by recipient. Needs the locks that {@link insertInOrder} takes. */
+async function countUnread(
+  db: Db,
+  companyId: number,
+  perRecipient: ReadonlyMap<number, number>,
+): Promise<Map<number, number>> {
+  const { rows } = await sql<{ employee_id: number; unread: number }>`
+    update notification_counts as c set unread = unread + came.count, total = total + came.count
+    from unnest(${[...perRecipient.keys()]}::bigint[], ${[...perRecipient.values()]}::integer[]) as came (employee_id, count)
+    where c.company_id = ${companyId} and c.employee_id = came.employee_id
+    returning c.employee_id, c.unread`.execute(db);
+  return new Map(rows.map((row) => [row.employee_id, row.unread]));
 }

@@ -26,14 +26,32 @@ export type Tallied = Pick<Selectable<Schema['notifications']>, (typeof talliedC
 const columns = sql.join(talliedColumns.map((name) => sql.ref(name)));
 
 /** Notifications that came (`by: 1`) or went (`by: -1`); one that changes goes as it was and comes as it is. */
+type TallyChange = Tallied & { by: 1 | -1 };
+
+/** Changes of one person's notifications. */
 export async function keepTallies(
   db: Db,
-  recipient: Recipient,
-  changes: readonly (Tallied & { by: 1 | -1 })[],
+  { companyId, employeeId }: Recipient,
+  changes: readonly TallyChange[],
 ): Promise<void> {
-  const column = <Key extends keyof (Tallied & { by: number })>(key: Key) => changes.map((change) => change[key]);
+  await keepTalliesOfAll(
+    db,
+    companyId,
+    changes.map((change) => ({ ...change, employeeId })),
+  );
+}
+
+/** Changes of several people's notifications, behind the locks on the counts of all of them. */
+export async function keepTalliesOfAll(
+  db: Db,
+  companyId: number,
+  changes: readonly (TallyChange & { employeeId: number })[],
+): Promise<void> {
+  const column = <Key extends keyof (TallyChange & { employeeId: number })>(key: Key) =>
+    changes.map((change) => change[key]);
   await addToTallies(db, {
-    ...recipient,
+    companyId,
+    employeeIds: column('employeeId'),
     app_type: column('app_type'),
     category: column('category'),
     priority: column('priority'),
@@ -46,19 +64,22 @@ export async function keepTallies(
   });
 }
 
-type Columns = Recipient & { [Key in keyof Tallied]: Tallied[Key][] } & { by: number[] };
+type Columns = { companyId: number; employeeIds: number[]; by: number[] } & {
+  [Key in keyof Tallied]: Tallied[Key][];
+};
 
 const typeOf = (name: keyof Tallied) => sql.raw(name.startsWith('is_') ? 'boolean[]' : 'text[]');
 
 const addToTallies = compiled<Columns, object>((db, blank) =>
   sql<object>`
     insert into notification_tallies as t (company_id, employee_id, ${columns}, count)
-    select ${blank('companyId')}::bigint, ${blank('employeeId')}::bigint, ${columns}, sum(by)
+    select ${blank('companyId')}::bigint, employee_id, ${columns}, sum(by)
     from unnest(
+      ${blank('employeeIds')}::bigint[],
       ${sql.join(talliedColumns.map((name) => sql`${blank(name)}::${typeOf(name)}`))}, ${blank('by')}::bigint[]
-    ) as changed (${columns}, by)
-    group by ${columns} having sum(by) <> 0
-    order by ${columns}
+    ) as changed (employee_id, ${columns}, by)
+    group by employee_id, ${columns} having sum(by) <> 0
+    order by employee_id, ${columns}
     on conflict (company_id, employee_id, ${columns}) do update set count = t.count + excluded.count`.compile(db),
 );
 
