@@ -5,7 +5,7 @@ import { plainJson, plainLine } from './terminal/plain-text.ts';
 import { Problem, toId, UsageProblem } from './terminal/problem.ts';
 import { showProgress } from './terminal/progress.ts';
 import { readTable } from './terminal/read-table.ts';
-import { onlyOperand, run, type Call } from './terminal/run.ts';
+import { isStop, onlyOperand, run, type Call } from './terminal/run.ts';
 import { count, explain, listProblems, type LineProblem } from './terminal/sentences.ts';
 import { columns, employeeFinder, readEntries, type Entry } from './time-logs/read-entries.ts';
 import { reportAsJson, reportAsText } from './time-logs/report.ts';
@@ -108,7 +108,8 @@ type About = { file: string; rows: number; employees: readonly Employee[]; json:
 /** Sends all there is, and reports what became of it, also where it was cut off. */
 async function send(sending: Sending, batches: Entry[][], { json, url, ...about }: About): Promise<0 | 1> {
   const { client, outcome, signal } = sending;
-  const progress = showProgress(batches.flat().length, 'row');
+  const total = batches.flat().length;
+  const progress = showProgress(total, 'row', signal);
   let failure: unknown;
   try {
     await sendBatches(sending, batches, progress.update);
@@ -125,8 +126,10 @@ async function send(sending: Sending, batches: Entry[][], { json, url, ...about 
   process.stderr.write(listProblems(outcome.refused));
   process.stdout.write(json ? reportAsJson(report) : reportAsText(report));
   if (isWhole) return status === 'done' ? 0 : 1;
-  const next = 'What was created stays. Run the same command again to go on: what is there already is skipped.';
-  throw new Problem(`${explain(failure, url)}\n${next}`);
+  // Where no answer came, the rows under way may be stored or not.
+  const stored = `${isStop(failure, signal) ? '' : 'At least '}${outcome.stored.toLocaleString('en')} of ${count(total, 'row')}`;
+  const next = 'Run the same command again to go on: what is there already is skipped.';
+  throw new Problem(`${explain(failure, url)}\n${stored} are stored. ${next}`);
 }
 
 function getEmployee(employees: readonly Employee[], who: string): Employee {

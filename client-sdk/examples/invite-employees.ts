@@ -54,15 +54,17 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
 
   const connection = await connect(values, signal);
   const done: Done[] = [];
-  const progress = showProgress(invitations.length, 'row');
+  const progress = showProgress(invitations.length, 'row', signal);
   let failure: unknown;
   try {
     const { client } = connection;
     const company_id = connection.companyId();
     const { employees } = await client.employees.list({ company_id }, { signal });
     const there = new Map(employees.map((employee) => [employee.email, employee]));
-    const inviting = { client, company_id, updatesRoles, isDry, signal };
+    const inviting = { client, company_id, updatesRoles, isDry };
     for (const invitation of invitations) {
+      // Between people only: an aborted call would leave open whether somebody is invited.
+      signal.throwIfAborted();
       done.push(await settle(inviting, invitation, there.get(invitation.email)));
       progress.update(done.length);
     }
@@ -83,16 +85,16 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   return done.some(({ what }) => what === 'failed') ? 1 : 0;
 }
 
-type Inviting = { client: Client; company_id: number; updatesRoles: boolean; isDry: boolean; signal: AbortSignal };
+type Inviting = { client: Client; company_id: number; updatesRoles: boolean; isDry: boolean };
 
 /** Does what is to be done about one person. Only what would stop all the others is thrown. */
 async function settle(inviting: Inviting, invitation: Invitation, there: Employee | undefined): Promise<Done> {
   const { line, email, is_admin: isAdmin, is_team_leader: isTeamLeader, ...person } = invitation;
-  const { client, company_id: companyId, updatesRoles, isDry, signal } = inviting;
+  const { client, company_id: companyId, updatesRoles, isDry } = inviting;
   const roles = { ...(isAdmin ? { isAdmin } : {}), ...(isTeamLeader ? { isTeamLeader } : {}) };
   const words = [isAdmin ? 'admin' : [], isTeamLeader ? 'team leader' : []].flat().join(' and ');
   // Whoever invites hundreds has to wait for the limit of requests now and then.
-  const patience = { signal, timeoutMs: 300_000 };
+  const patience = { timeoutMs: 300_000 };
   const say = (what: Done['what'], note?: string): Done => ({ line, email, what, ...(note ? { note } : {}) });
   let added: Employee | undefined;
   try {

@@ -3,7 +3,7 @@ import type { Actor } from '../support/actor.ts';
 import { findFreePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
-import { startRelay } from './relay.ts';
+import { startRelay, type Fate } from './relay.ts';
 import { givenFile, runScript, settingsOf, startScript, type Ended } from './run-script.ts';
 
 const service = await startService();
@@ -219,21 +219,72 @@ describe('much time', () => {
     expect(code).toBe(0);
   });
 
-  test('stops at Ctrl-C with what is there, and how to go on', async () => {
+  test('stops at Ctrl-C after the batch under way, and says what is stored and how to go on', async () => {
     const task = await addTask(admin, projectId);
-    const file = await givenFile('stopped.csv', rowsOf(20, task, grace.email));
-    const relay = await startRelay(service.url, '/trpc/taskLogs.bulkCreate', (number) =>
-      number === 2 ? 'is held' : 'passes',
+    const file = await givenFile('stopped.csv', rowsOf(300, task, grace.email));
+    const stored = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const relay = await startRelay(service.url, '/trpc/taskLogs.bulkCreate', async (number): Promise<Fate> => {
+      if (number !== 2) return 'passes';
+      stored.resolve();
+      await answered.promise;
+      return 'passes';
+    });
+    const run = startScript(script, ['--batch-size', '100', '--json', file], { ...settings, WMS_URL: relay.url });
+    await stored.promise;
+    run.signal('SIGINT');
+    await run.said('Stopping', 'stderr');
+    answered.resolve();
+    const ended = await run.ended;
+    expect(await logsOf(admin, task)).toHaveLength(200);
+    expect(ended.code).toBe(1);
+    expect(jsonOf(ended)).toMatchObject({ status: 'stopped', rows: 300, created: 200 });
+    expect(ended.stderr).toBe(
+      '100 of 300 rows\nStopping, when the rows under way are stored. Ctrl-C again ends at once.\n200 of 300 rows\nStopped.\n' +
+        '200 of 300 rows are stored. Run the same command again to go on: what is there already is skipped.\n',
     );
-    const run = startScript(script, ['--batch-size', '10', '--json', file], { ...settings, WMS_URL: relay.url });
+
+    const second = await runImport(['--json', file]);
+    expect(jsonOf(second)).toMatchObject({ status: 'done', created: 100, skipped: { length: 200 } });
+    expect(await logsOf(admin, task)).toHaveLength(300);
+  });
+
+  test('ends at once at a second Ctrl-C', async () => {
+    const task = await addTask(admin, projectId);
+    const file = await givenFile('ended.csv', rowsOf(20, task, grace.email));
+    const relay = await startRelay(service.url, '/trpc/taskLogs.bulkCreate', () => 'is held');
+    const run = startScript(script, ['--batch-size', '10', file], { ...settings, WMS_URL: relay.url });
     await relay.kept;
     run.signal('SIGINT');
-    const ended = await run.ended;
-    expect(ended.code).toBe(1);
-    expect(jsonOf(ended)).toMatchObject({ status: 'stopped', rows: 20, created: 10 });
-    expect(ended.stderr).toBe(
-      'Stopped.\nWhat was created stays. Run the same command again to go on: what is there already is skipped.\n',
+    await run.said('Stopping', 'stderr');
+    run.signal('SIGINT');
+    expect((await run.ended).code).toBe(130);
+    expect(await logsOf(admin, task)).toHaveLength(10);
+  });
+
+  test('counts rows as done that are stored, not those that are refused', async () => {
+    const task = await addTask(admin, projectId);
+    const rows = rowsOf(100, task, grace.email);
+    const file = await givenFile(
+      'partly.csv',
+      rows + rowsOf(100, 999_999, admin.email).split('\n').slice(1).join('\n'),
     );
+    const { code, stdout, stderr } = await runImport(['--batch-size', '100', file]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('  created        100\n  skipped          0\n  refused        100');
+    expect(stderr.split('\n').filter((line) => / of 200 rows/.test(line))).toEqual(['100 of 200 rows']);
+  });
+
+  test('that a service no longer answers for ends with what is stored at least', async () => {
+    const task = await addTask(admin, projectId);
+    const file = await givenFile('cut.csv', rowsOf(30, task, grace.email));
+    const relay = await startRelay(service.url, '/trpc/taskLogs.bulkCreate', (number) =>
+      number >= 2 ? 'is lost' : 'passes',
+    );
+    const { code, stderr } = await runImport(['--batch-size', '10', file], { ...settings, WMS_URL: relay.url });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^No answer from .*\nAt least 10 of 30 rows are stored\. Run the same command again/);
+    expect((await logsOf(admin, task)).length).toBeGreaterThanOrEqual(10);
   });
 });
 

@@ -147,3 +147,27 @@ test('is for admins', async () => {
   expect(stderr).toBe('Only an admin of the company may do this.\n1 row left. Run the same command again to go on.\n');
   expect(await findPerson('hedy@example.com')).toBeUndefined();
 });
+
+test('stops at Ctrl-C after the person who is being invited, and counts them', async () => {
+  const text =
+    'email,first_name,last_name,is_team_leader\nmaria@example.com,Maria,Goeppert,yes\nrita@example.com,Rita,Levi,\n';
+  const file = await givenFile('stopped.csv', text);
+  const invited = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const relay = await startRelay(service.url, '/trpc/employees.add', async (): Promise<Fate> => {
+    invited.resolve();
+    await answered.promise;
+    return 'passes';
+  });
+  const run = startScript('invite-employees.ts', [file], { ...settings, WMS_URL: relay.url });
+  await invited.promise;
+  run.signal('SIGINT');
+  await run.said('Stopping', 'stderr');
+  answered.resolve();
+  const { code, stdout, stderr } = await run.ended;
+  expect(code).toBe(1);
+  expect(stdout).toBe(`line 2: maria@example.com was invited as team leader\n${sums(1, 0, 0, 0)}`);
+  expect(stderr).toContain('Stopped.\n1 row left. Run the same command again to go on.\n');
+  expect(await findPerson('maria@example.com')).toMatchObject({ isTeamLeader: true });
+  expect(await findPerson('rita@example.com')).toBeUndefined();
+});

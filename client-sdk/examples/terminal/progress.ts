@@ -3,17 +3,25 @@ import { count } from './sentences.ts';
 export type Progress = {
   /** How much is done by now. */
   update(done: number): void;
-  /** Removes what was shown, where it can be removed. */
+  /** Removes what was shown, where it can be removed. To be called at the end. */
   clear(): void;
 };
 
 /**
  * Shows how far long work is, on stderr: as one line that changes in a terminal, else as a line for each tenth of it, where
- * it is long, so that a log stays short and is the same each time.
+ * it is long, so that a log stays short and is the same each time. Says at Ctrl-C that what is under way is still waited for.
  */
-export function showProgress(total: number, what: string): Progress {
+export function showProgress(total: number, what: string, signal: AbortSignal): Progress {
   const { stderr } = process;
   let tenths = 0;
+  const removeLine = (): void => {
+    if (stderr.isTTY) stderr.write('\r\u001B[2K');
+  };
+  const onStop = (): void => {
+    removeLine();
+    stderr.write(`Stopping, when the ${what}s under way are stored. Ctrl-C again ends at once.\n`);
+  };
+  signal.addEventListener('abort', onStop, { once: true });
   return {
     update(done) {
       const text = `${done.toLocaleString('en')} of ${count(total, what)}`;
@@ -27,7 +35,8 @@ export function showProgress(total: number, what: string): Progress {
       tenths = Math.max(now, tenths);
     },
     clear() {
-      if (stderr.isTTY) stderr.write('\r\u001B[2K');
+      signal.removeEventListener('abort', onStop);
+      removeLine();
     },
   };
 }

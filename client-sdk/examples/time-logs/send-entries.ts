@@ -5,6 +5,8 @@ import type { Entry, Skipped } from './read-entries.ts';
 /** What has become of the rows so far. */
 export type Outcome = {
   created: number;
+  /** Rows sent that the service has now: created or there before. */
+  stored: number;
   skipped: Skipped[];
   refused: LineProblem[];
   /** The latest that the service said of each person's day. */
@@ -13,37 +15,37 @@ export type Outcome = {
 };
 
 export function newOutcome(skipped: readonly Skipped[]): Outcome {
-  return { created: 0, skipped: [...skipped], refused: [], days: new Map(), exceeded: new Map() };
+  return { created: 0, stored: 0, skipped: [...skipped], refused: [], days: new Map(), exceeded: new Map() };
 }
 
 export type Sending = { client: Client; outcome: Outcome; signal: AbortSignal };
 
 /**
- * Sends all batches, one after the other; `onBatch` is told how many rows are settled. It can be repeated: the service
+ * Sends all batches, one after the other; `onBatch` is told how many rows are stored. It can be repeated: the service
  * skips what it has, so whatever was cut off is made good by sending everything again. (Within one call the client sends an
  * idempotency key, so that a try whose answer was lost is not reported as skipped.)
  */
 export async function sendBatches(
   sending: Sending,
   batches: Entry[][],
-  onBatch: (rows: number) => void,
+  onBatch: (stored: number) => void,
 ): Promise<void> {
-  let rows = 0;
   for (const batch of batches) {
     await sendBatch(sending, batch);
-    rows += batch.length;
-    onBatch(rows);
+    onBatch(sending.outcome.stored);
   }
 }
 
 async function sendBatch(sending: Sending, batch: Entry[]): Promise<void> {
   const { client, outcome, signal } = sending;
+  // Between batches only: an aborted call would leave open whether its rows are stored.
+  signal.throwIfAborted();
   const userId = batch[0]!.employeeId;
   const entries = batch.map(({ line: _line, employeeId: _employeeId, ...entry }) => ({ ...entry, userId }));
   try {
     // A thousand rows take a while on a small machine; a retry meanwhile would only wait for the first try.
     const limits = { timeoutMs: 300_000, tryTimeoutMs: 120_000 };
-    take(outcome, batch, await client.taskLogs.bulkCreate({ user_id: userId, entries }, { signal, ...limits }));
+    take(outcome, batch, await client.taskLogs.bulkCreate({ user_id: userId, entries }, limits));
   } catch (error) {
     // Where one row is refused none of its batch is stored: the others go again without it.
     const refused = refusedRows(error, batch);
@@ -56,6 +58,7 @@ async function sendBatch(sending: Sending, batch: Entry[]): Promise<void> {
 
 function take(outcome: Outcome, batch: Entry[], answer: TaskLogsBulkCreateAnswer): void {
   outcome.created += answer.created.length;
+  outcome.stored += batch.length;
   for (const { index } of answer.skipped) outcome.skipped.push({ line: batch[index]!.line, reason: 'logged already' });
   const { employeeId } = batch[0]!;
   for (const day of answer.days) outcome.days.set(`${employeeId} ${day.date}`, { employeeId, ...day });
