@@ -112,7 +112,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   registerPictures(server, services);
   await registerTrpc(server, appRouter, services, { readBody });
   await registerWebSocket(server, appRouter, services, settings);
-  await registerDocs(server, appRouter, settings.publicUrl);
+  registerDocs(server, appRouter, settings.publicUrl);
   if (settings.hasDemoPage === true) registerDemoPage(server, settings);
   refuseOtherMethods();
   tail.start();

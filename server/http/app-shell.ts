@@ -6,6 +6,7 @@ import type { FaultError } from '../kernel/fault.ts';
 import { EXPECTATION_FAILED, MALFORMED_REQUEST, METHOD_NOT_ALLOWED, ROUTE_NOT_FOUND } from '../kernel/faults.ts';
 import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
 import { refuseWhileClosing } from './closing.ts';
+import { compressAnswers } from './compression.ts';
 import { capConnections } from './connection-cap.ts';
 import { wantsWebSocket } from './events/upgrade.ts';
 import { collectMethods } from './methods.ts';
@@ -95,6 +96,7 @@ export async function createShell(options: ShellOptions): Promise<Shell> {
   await registerSecurity(app, { corsOrigins });
   const { isClosing } = refuseWhileClosing(app);
   dropUnreadBodies(app);
+  compressAnswers(app);
   app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       return done(MALFORMED_REQUEST({ detail: 'The Host header is missing.' }));

@@ -6,6 +6,7 @@ import type { Context, Services } from '../kernel/context.ts';
 import { Download } from '../kernel/download.ts';
 import { JsonStream } from '../kernel/json-stream.ts';
 import { FaultError } from '../kernel/fault.ts';
+import { isCompressible } from '../kernel/operation.ts';
 import { toFaultError, VALIDATION_FAILED, validationFailed } from '../kernel/faults.ts';
 import { bodyBytesMax } from './body.ts';
 import { sendDownload, sendPieces } from './download.ts';
@@ -50,6 +51,7 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
   const readInput = inputReader(operation);
   const { name: path, type } = operation;
   const procedure = (router._def.procedures as Record<string, AnyTRPCProcedure>)[path]!;
+  const mayCompress = isCompressible(operation.meta);
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
@@ -58,6 +60,7 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
       // Read when the caller is known: what is wrong with a body is told to nobody else.
       const getRawInput = () => readInput(request);
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
+      request.mayCompress = mayCompress;
       if (data instanceof Download) await sendDownload(reply, data);
       else if (data instanceof JsonStream) await sendPieces(reply.type('application/json; charset=utf-8'), data.pieces);
       else void reply.type('application/json; charset=utf-8').send(JSON.stringify(data));

@@ -4,7 +4,9 @@ import { runChain } from '../kernel/chain.ts';
 import type { Context, Services } from '../kernel/context.ts';
 import { toFaultError } from '../kernel/faults.ts';
 import { JsonStream } from '../kernel/json-stream.ts';
+import { isCompressible, type OperationMeta } from '../kernel/operation.ts';
 import { trpcErrorOf } from '../kernel/trpc.ts';
+import { addVary } from './compression.ts';
 import { sendPieces } from './download.ts';
 import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
 import { requestInfo } from './request-info.ts';
@@ -101,9 +103,11 @@ export async function answerCalls(
   const { status, body } = answers[0]!;
   const waitSeconds = Math.max(...answers.map((one) => one.waitSeconds));
   if (waitSeconds > 0) void reply.header('Retry-After', String(waitSeconds));
+  addVary(reply, 'trpc-accept, accept');
+  request.mayCompress = calls.every(({ procedure }) => isCompressible(procedure._def.meta as OperationMeta));
   void reply
     .status(answers.every((one) => one.status === status) ? status : 207)
-    .headers({ vary: 'trpc-accept, accept', 'content-type': 'application/json' })
+    .header('content-type', 'application/json')
     // Fastify would name a charset.
     .serializer(asItIs);
   const bodies = answers.map((one) => one.body);

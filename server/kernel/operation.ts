@@ -43,12 +43,20 @@ export type RestDetails = {
   example?: Record<string, unknown>;
 };
 
+/** Whether its answer may hold a secret: what is open signs in, or sends or uses up a code. */
+const mayAnswerSecret = ({ access = 'open', answersSecret }: OperationMeta): boolean =>
+  access === 'open' || answersSecret === true;
+
+/** Whether its answer may be compressed: the length of a secret beside a caller's own text tells of it (BREACH). */
+export const isCompressible = (meta: OperationMeta): boolean =>
+  !mayAnswerSecret(meta) && meta.openapi?.method === 'GET';
+
 /**
  * Whether a write with an `Idempotency-Key` happens once. What is open signs in, sends a code or uses one up: its answer
  * is kept nowhere, and there is no caller to whom the key could belong.
  */
-export const honoursIdempotencyKey = ({ access = 'open', answersSecret, openapi }: OperationMeta): boolean =>
-  access !== 'open' && answersSecret !== true && openapi !== undefined && openapi.method !== 'GET';
+export const honoursIdempotencyKey = (meta: OperationMeta): boolean =>
+  !mayAnswerSecret(meta) && meta.openapi !== undefined && meta.openapi.method !== 'GET';
 
 /**
  * The REST line of an operation: its documented method and path, letter for letter, `{name}` for a path parameter.

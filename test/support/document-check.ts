@@ -24,7 +24,7 @@ type Path = { pattern: RegExp; path: string; methods: Map<string, oas31.Operatio
 
 /** Headers of HTTP itself and of browsers' safety, which say nothing of an operation. */
 const general = new Set(
-  `content-type content-length cache-control connection vary content-security-policy cross-origin-opener-policy
+  `content-type content-length content-encoding cache-control connection vary content-security-policy cross-origin-opener-policy
    cross-origin-resource-policy origin-agent-cluster referrer-policy strict-transport-security x-content-type-options
    x-dns-prefetch-control x-download-options x-frame-options x-permitted-cross-domain-policies x-xss-protection
    access-control-allow-origin access-control-expose-headers access-control-allow-methods access-control-allow-headers
