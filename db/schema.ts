@@ -198,6 +198,12 @@ export type Schema = {
     total: Generated<number>;
     last_created_at: Date | null;
   };
+  notification_mails: {
+    company_id: number;
+    employee_id: number;
+    hour_began_at: Date;
+    count: number;
+  };
   notification_preferences: {
     company_id: number;
     employee_id: number;
@@ -449,6 +455,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'events',
   'invitations',
   'notification_counts',
+  'notification_mails',
   'notification_preferences',
   'notification_setups',
   'notification_tallies',

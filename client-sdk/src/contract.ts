@@ -1027,35 +1027,59 @@ export interface NotificationsUpdateInput {
   read?: boolean;
 }
 
+/**
+ * For each category. At first everything is shown in the app, and only mentions (`message`) are
+ * mailed, so that nobody is flooded.
+ */
 export interface NotificationPreferences {
   task: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   project: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   need_attention: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   message: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   notice: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
 }
@@ -1064,31 +1088,51 @@ export interface NotificationPreferencesChange {
   task?: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   project?: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   need_attention?: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   message?: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   notice?: {
     /** Shown in the list of notifications */
     inApp: boolean;
-    /** Sent by mail as well, where there is a mail for it */
+    /**
+     * Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but
+     * not what they merely follow; of `message` that is mentions. What is told at once is one mail, and
+     * beyond 20 an hour there are none
+     */
     email: boolean;
   };
   employee_id: number;

@@ -16,6 +16,7 @@ import * as credentials from './0014-credentials.ts';
 import * as notificationOrder from './0016-notification-order.ts';
 import * as codeNetworks from './0017-code-networks.ts';
 import * as mornings from './0018-mornings.ts';
+import * as notificationMails from './0019-notification-mails.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -36,4 +37,5 @@ export const migrations: Record<string, Migration> = {
   '0016-notification-order': notificationOrder,
   '0017-code-networks': codeNetworks,
   '0018-mornings': mornings,
+  '0019-notification-mails': notificationMails,
 };

@@ -6,6 +6,7 @@ import { reactions as ofComments } from '../features/comments/reactions.ts';
 import { reactions as ofMemberships } from '../features/memberships/invitation-mail.ts';
 import { reactions as ofMornings } from '../features/mornings/morning.ts';
 import { reactions as ofNotices } from '../features/notices/account-notice.ts';
+import { reactions as ofNotifications } from '../features/notifications/notification-mail.ts';
 import { reactions as ofTaskLogs } from '../features/task-logs/reactions.ts';
 import { reactions as ofTimers } from '../features/timers/reactions.ts';
 import { sendResetLink } from '../features/passwords/reset-link.ts';
@@ -18,6 +19,7 @@ export const reactions: AnyReaction[] = [
   ...ofMemberships,
   ...ofNotices,
   ...ofMornings,
+  ...ofNotifications,
   ...ofTaskLogs,
   ...ofTimers,
   ...ofTasks,

@@ -11,19 +11,22 @@ export type Letter = {
   action?: { label: string; url: string };
   /** Smaller print at the end. */
   footnote: string;
+  /** Where to go on from the small print, such as to turn such mail off. */
+  footlink?: { label: string; url: string };
 };
 
 /** Whom a mail is from, at its end. */
 const sender = 'Work Management';
 
-/** Makes a mail of it. The only link in it is its action: what callers wrote of their own is shown, but leads nowhere. */
-export function write(to: string, { action, code, ...words }: Letter): Mail {
+/** Makes a mail of it. The only links in it are its action and its footlink: what callers wrote of their own is shown, but leads nowhere. */
+export function write(to: string, { action, code, footlink, ...words }: Letter): Mail {
   const letter: Letter = {
     ...words,
     paragraphs: words.paragraphs.map(withoutLinks),
     footnote: withoutLinks(words.footnote),
     ...(action && { action }),
     ...(code !== undefined && { code }),
+    ...(footlink && { footlink }),
   };
   const subject = oneLine(withoutLinks(letter.subject));
   return {
@@ -55,8 +58,9 @@ function oneLine(text: string): string {
   return subjectStart.exec(line)![0].toWellFormed();
 }
 
-function asText({ paragraphs, code, action, footnote }: Letter): string {
-  const blocks = [...paragraphs, code, action && `${action.label}:\n${action.url}`, footnote, sender];
+function asText({ paragraphs, code, action, footnote, footlink }: Letter): string {
+  const linked = (link: Letter['action']) => link && `${link.label}:\n${link.url}`;
+  const blocks = [...paragraphs, code, linked(action), footnote, linked(footlink), sender];
   return `${blocks.filter((block) => block !== undefined).join('\n\n')}\n`;
 }
 
@@ -65,7 +69,7 @@ const font = "Figtree,'Segoe UI',system-ui,-apple-system,'Helvetica Neue',Arial,
 const mono = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace";
 const small = 'font-size:14px;color:#545d6b';
 
-function asHtml({ subject, paragraphs, code, action, footnote }: Letter): string {
+function asHtml({ subject, paragraphs, code, action, footnote, footlink }: Letter): string {
   const parts = [
     ...paragraphs.map(
       (paragraph) => `<p style="margin:0 0 16px">${escapeHtml(paragraph).replaceAll('\n', '<br>')}</p>`,
@@ -73,6 +77,7 @@ function asHtml({ subject, paragraphs, code, action, footnote }: Letter): string
     ...(code === undefined ? [] : [largeCode(code)]),
     ...(action === undefined ? [] : [button(action)]),
     `<p class="soft line" style="margin:24px 0 0;padding-top:16px;border-top:1px solid #dedbcf;${small}">${escapeHtml(footnote)}</p>`,
+    ...(footlink === undefined ? [] : [smallLink(footlink)]),
   ];
   return page(subject, parts.join('\n'));
 }
@@ -86,6 +91,11 @@ function button({ label, url }: { label: string; url: string }): string {
   const address = escapeHtml(url);
   return `<p style="margin:24px 0 16px"><a class="button" href="${address}" style="display:inline-block;padding:10px 20px;border-radius:8px;background:#0d6b5e;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(label)}</a></p>
 <p class="soft" style="margin:0 0 16px;word-break:break-all;${small}">${address}</p>`;
+}
+
+function smallLink({ label, url }: { label: string; url: string }): string {
+  const address = escapeHtml(url);
+  return `<p class="soft" style="margin:8px 0 0;word-break:break-all;${small}"><a class="accent" href="${address}" style="color:#0d6b5e">${escapeHtml(label)}</a><br>${address}</p>`;
 }
 
 /**

@@ -22,7 +22,9 @@ describe.runIf(hasBrowser)(`mails${unlessSkipped}`, { timeout: 120_000 }, () => 
     const grace = await service.addEmployee(ada, { first_name: 'Grace' });
     await service.stranger.post('/verify-email/', { email: grace.email });
     await service.stranger.post('/reset/link/', { email: grace.email });
-    const { taskId } = await startWork(ada);
+    const { projectId, taskId } = await startWork(ada);
+    await grace.put(`/api/notification-preferences/${grace.employeeId}/`, { task: { inApp: true, email: true } });
+    await ada.post('/api/tasks/', { projectId, title: unbroken, owner_id: grace.employeeId });
     await grace.post('/api/task-chats/', {
       taskId,
       sender: grace.employeeId,

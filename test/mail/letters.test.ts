@@ -22,6 +22,8 @@ beforeAll(async () => {
   await stranger.post('/reset/link/', { email: grace.email });
   const { projectId } = await startWork(ada);
   const task = await ada.post('/api/tasks/', { projectId, title: 'Weave\r\nBcc: everybody@example.com' });
+  await grace.put(`/api/notification-preferences/${grace.employeeId}/`, { task: { inApp: true, email: true } });
+  await ada.post('/api/tasks/', { projectId, title: '<b>Oil</b> & "grease"', owner_id: grace.employeeId });
   const message = '<p>1 &lt; 2 &amp;amp; <b>so</b></p><p>a second line</p><p>&amp;lt;script&amp;gt;</p>';
   await grace.post('/api/task-chats/', {
     taskId: task.body._id,

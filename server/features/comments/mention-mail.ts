@@ -4,6 +4,7 @@ import type { Db } from '../../../db/open.ts';
 import { reaction } from '../../kernel/reaction.ts';
 import { id } from '../../kernel/wire.ts';
 import { write } from '../../mail/letter.ts';
+import { preferencesLink } from '../notifications/preferences.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf } from './queries.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
@@ -20,7 +21,8 @@ export const sendMentionMail = reaction({
       ...(mention.is_invited ? toInvited : toMember(mention)),
       template: 'mention',
       action: { label: 'Open the comment', url: deepLinkOf(settings, mention.task_id, payload.commentId) },
-      footnote: 'You receive this because your address was mentioned. Your notification preferences can turn it off.',
+      footnote: 'You receive this because your address was mentioned.',
+      ...(mention.is_invited ? {} : { footlink: preferencesLink(settings) }),
     });
     await mailer.send(letter, { idempotencyKey: dedupeKey });
   },

@@ -8,7 +8,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { readPage } from '../../kernel/read-page.ts';
 import { id, page, pageOf } from '../../kernel/wire.ts';
-import { appTypes, categories, priorities } from './notify.ts';
+import { appTypes, categories, priorities } from './kinds.ts';
 import {
   findCounts,
   ownNotifications,

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { publishAll } from '../../kernel/publish.ts';
+import type { appTypes, categories, priorities } from './kinds.ts';
+import { mailNotifications } from './notification-mail.ts';
 import { keepTalliesOfAll, type Tallied } from './tallies.ts';
-
-export const appTypes = ['hr', 'task'] as const;
-export const categories = ['task', 'project', 'need_attention', 'message', 'notice'] as const;
-export const priorities = ['primary', 'updates', 'others', 'activity'] as const;
 
 /** A notification to be made, for one person. */
 export type NewNotification = {
@@ -42,14 +40,16 @@ export async function notify(
   now: Date,
 ): Promise<number[]> {
   if (notifications.length === 0) return [];
-  const unwanted = await findUnwanted(db, companyId, notifications);
-  const isShown = (one: NewNotification) => !unwanted.has(keyOf(one.recipientId, one.category));
-  const elsewhere = notifications.filter((one) => !isShown(one)).map((one) => one.recipientId);
-  const shown = notifications.filter(isShown);
-  if (shown.length === 0) return elsewhere;
-  const made = await insertInOrder(db, companyId, shown, now);
+  const wishes = await findWishes(db, companyId, notifications);
+  const wishOf = (one: NewNotification) => wishes.get(keyOf(one.recipientId, one.category)) ?? usual;
+  const elsewhere = notifications.filter((one) => !wishOf(one).in_app);
+  const shown = notifications.filter((one) => wishOf(one).in_app);
+  const made = shown.length === 0 ? [] : await insertInOrder(db, companyId, shown, now);
   if (made.length > 0) await countAndPublish(db, companyId, made);
-  return [...elsewhere, ...made.map((one) => one.recipientId)];
+  const news = [...elsewhere, ...made];
+  const mailed = news.filter((one) => wishOf(one).email);
+  if (mailed.length > 0) await mailNotifications(db, companyId, mailed, now);
+  return news.map((one) => one.recipientId);
 }
 
 /** Counts notifications that have just been made, and tells the streams of whom they are for. */
@@ -93,10 +93,15 @@ const talliedOf = ({ appType, category, priority, isMention = false }: NewNotifi
 
 const keyOf = (employeeId: number, category: string): string => `${employeeId} ${category}`;
 
-/** Who does not want notifications of such a category in the app: by a word of their own, else of their company. */
-async function findUnwanted(db: Db, companyId: number, notifications: NewNotification[]): Promise<Set<string>> {
-  const { rows } = await sql<{ employee_id: number; category: string }>`
-    select w.employee_id, w.category
+type Wish = { in_app: boolean; email: boolean };
+
+/** How people are told who have said nothing else, in a company that has not either. */
+const usual: Wish = { in_app: true, email: false };
+
+/** How recipients want to be told of such things, where that is not as usual: by a word of their own, else of their company. */
+async function findWishes(db: Db, companyId: number, notifications: NewNotification[]): Promise<Map<string, Wish>> {
+  const { rows } = await sql<Wish & { employee_id: number; category: string }>`
+    select w.employee_id, w.category, coalesce(p.in_app, s.in_app, true) as in_app, coalesce(p.email, s.email, false) as email
     from unnest(
       ${notifications.map((one) => one.recipientId)}::bigint[],
       ${notifications.map((one) => one.category)}::text[]
@@ -104,8 +109,8 @@ async function findUnwanted(db: Db, companyId: number, notifications: NewNotific
     left join notification_preferences p
       on p.company_id = ${companyId} and p.employee_id = w.employee_id and p.category = w.category
     left join notification_setups s on s.company_id = ${companyId} and s.category = w.category
-    where not coalesce(p.in_app, s.in_app, true)`.execute(db);
-  return new Set(rows.map((row) => keyOf(row.employee_id, row.category)));
+    where not coalesce(p.in_app, s.in_app, true) or coalesce(p.email, s.email, false)`.execute(db);
+  return new Map(rows.map((row) => [keyOf(row.employee_id, row.category), row]));
 }
 
 type Made = NewNotification & { notificationId: number; createdAt: Date };

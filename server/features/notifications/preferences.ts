@@ -1,18 +1,32 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { categories } from './notify.ts';
+import type { Settings } from '../../kernel/context.ts';
+import { categories } from './kinds.ts';
 import type { Recipient } from './queries.ts';
 
 const Ways = z.object({
   inApp: z.boolean().meta({ description: 'Shown in the list of notifications' }),
-  email: z.boolean().meta({ description: 'Sent by mail as well, where there is a mail for it' }),
+  email: z.boolean().meta({
+    description:
+      'Sent by mail as well: what concerns the reader directly (`priorty` is `primary`) and notices, but not what they merely follow; of `message` that is mentions. What is told at once is one mail, and beyond 20 an hour there are none',
+  }),
+});
+
+/** Where people turn mail off, for the end of each. */
+export const preferencesLink = ({ appUrl }: Settings) => ({
+  label: 'Change your notification preferences',
+  url: `${appUrl}/notification-preferences`,
 });
 
 /** How a person wants to be told, for each category; what they have not set is as their company is set up. */
 export const Preferences = z
   .object({ task: Ways, project: Ways, need_attention: Ways, message: Ways, notice: Ways })
-  .meta({ id: 'NotificationPreferences' });
+  .meta({
+    id: 'NotificationPreferences',
+    description:
+      'For each category. At first everything is shown in the app, and only mentions (`message`) are mailed, so that nobody is flooded.',
+  });
 
 type Preference = { category: string; in_app: boolean; email: boolean };
 

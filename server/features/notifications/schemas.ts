@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, moment } from '../../kernel/wire.ts';
-import { appTypes, categories, priorities } from './notify.ts';
+import { appTypes, categories, priorities } from './kinds.ts';
 
 export const Notification = z
   .object({

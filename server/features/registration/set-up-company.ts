@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { acrossCompanies, inCompany } from '../../../db/scope.ts';
 import type { Subscription } from '../company/schemas.ts';
-import { categories } from '../notifications/notify.ts';
+import { categories } from '../notifications/kinds.ts';
 
 const trialDays = 30;
 const trialPlan = 'team';

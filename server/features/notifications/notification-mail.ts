@@ -1,0 +1,129 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { deliverAll, reaction, type AnyReaction } from '../../kernel/reaction.ts';
+import { id } from '../../kernel/wire.ts';
+import { write } from '../../mail/letter.ts';
+import { categories } from './kinds.ts';
+import type { NewNotification } from './notify.ts';
+import { preferencesLink } from './preferences.ts';
+
+/*
+ * Notifications that a person wants by mail as well. Their rules:
+ *
+ * - Mailed is what concerns the reader directly (`primary`) and what the company is told (`others`), never what they merely
+ *   follow. Mentions have a mail of their own.
+ * - What is told to a person at once, such as all tasks that are due tomorrow, is one mail.
+ * - A person is sent at most 20 such mails an hour; what is beyond that is in the app alone.
+ * - Somebody who has not accepted an invitation may be a stranger, and is sent none.
+ */
+
+const hourlyMax = 20;
+/** So many are listed in one mail; of the others it says how many they are. */
+const listedMax = 20;
+const mailedPriorities = new Set<NewNotification['priority']>(['primary', 'others']);
+
+const sendNotificationMail = reaction({
+  name: 'notification-mail',
+  lane: 'mail',
+  payload: z.object({
+    companyId: id,
+    employeeId: id,
+    category: z.enum(categories),
+    count: z.int(),
+    listed: z.array(z.object({ title: z.string(), message: z.string(), link: z.string().nullable() })).min(1),
+  }),
+  async run({ database, mailer, settings }, payload, { dedupeKey }) {
+    const recipient = await findRecipient(database.forCompany(payload.companyId).db, payload);
+    if (!recipient?.wants_mail) return;
+    const { listed, count } = payload;
+    const [first] = listed;
+    const letter = {
+      template: 'notification',
+      ...(count === 1 ? wordsOfOne(first!) : wordsOfMany(listed, count)),
+      action:
+        count === 1 && first!.link !== null
+          ? { label: 'Open it', url: first!.link }
+          : { label: 'Open the app', url: settings.appUrl },
+      footnote: `You receive this because your notification preferences for ${recipient.company} ask for mail of this kind.`,
+      footlink: preferencesLink(settings),
+    };
+    await mailer.send(write(recipient.email, letter), { idempotencyKey: dedupeKey });
+  },
+});
+
+type Listed = { title: string; message: string };
+
+const wordsOfOne = ({ title, message }: Listed) => ({ subject: title, paragraphs: [`${title}.`, message] });
+
+const wordsOfMany = (listed: Listed[], count: number) => ({
+  subject: `${listed[0]!.title}, and ${count - 1} more`,
+  paragraphs: [
+    listed.map(({ title }) => `- ${title}`).join('\n'),
+    ...(count > listed.length ? [`There are ${count - listed.length} more in the app.`] : []),
+  ],
+});
+
+/** Has people mailed of what is news to them, as far as they want that and have not been sent too many. */
+export async function mailNotifications(
+  db: Db,
+  companyId: number,
+  news: readonly NewNotification[],
+  now: Date,
+): Promise<void> {
+  const isMailed = (one: NewNotification) => mailedPriorities.has(one.priority) && one.isMention !== true;
+  const groups = [...Map.groupBy(news.filter(isMailed), (one) => `${one.recipientId} ${one.category}`).values()];
+  if (groups.length === 0) return;
+  const recipientIds = groups.map(([first]) => first!.recipientId);
+  const within = await takeAllowance(db, companyId, recipientIds, now);
+  const mails = groups
+    .filter(([first]) => within.has(first!.recipientId))
+    .map((group) => {
+      const { recipientId: employeeId, category, cause } = group[0]!;
+      const listed = group.slice(0, listedMax).map(({ title, message, link }) => ({ title, message, link }));
+      return {
+        dedupeKey: `${companyId} ${employeeId} ${cause}`,
+        payload: { companyId, employeeId, category, count: group.length, listed },
+      };
+    });
+  await deliverAll(db, sendNotificationMail, mails, now);
+}
+
+/** Counts one more mail for each of them, and answers for whom it is within the limit. */
+async function takeAllowance(
+  db: Db,
+  companyId: number,
+  employeeIds: readonly number[],
+  now: Date,
+): Promise<Set<number>> {
+  const hasEnded = sql`m.hour_began_at <= excluded.hour_began_at - interval '1 hour'`;
+  const { rows } = await sql<{ employee_id: number; count: number }>`
+    insert into notification_mails as m (company_id, employee_id, hour_began_at, count)
+    select ${companyId}::bigint, employee_id, ${now}::timestamptz, 1
+    from unnest(${employeeIds}::bigint[]) as mailed (employee_id) group by employee_id order by employee_id
+    on conflict (company_id, employee_id) do update set
+      hour_began_at = case when ${hasEnded} then excluded.hour_began_at else m.hour_began_at end,
+      count = case when ${hasEnded} then 1 else m.count + 1 end
+    returning employee_id, count`.execute(db);
+  return new Set(rows.filter(({ count }) => count <= hourlyMax).map((row) => row.employee_id));
+}
+
+/** Whom it is for, while they are active and have joined the company, and whether they still want such mail. */
+async function findRecipient(
+  db: Db,
+  { companyId, employeeId, category }: { companyId: number; employeeId: number; category: string },
+): Promise<{ email: string; company: string; wants_mail: boolean } | undefined> {
+  const { rows } = await sql<{ email: string; company: string; wants_mail: boolean }>`
+    select e.email, c.name as company, coalesce(p.email, s.email, false) as wants_mail
+    from employees as e
+    join companies as c on c.company_id = e.company_id
+    left join notification_preferences as p
+      on p.company_id = e.company_id and p.employee_id = e.employee_id and p.category = ${category}
+    left join notification_setups as s on s.company_id = e.company_id and s.category = ${category}
+    where e.company_id = ${companyId} and e.employee_id = ${employeeId}
+      and e.is_active and not e.is_deleted and e.account_id is not null`.execute(db);
+  return rows[0];
+}
+
+/** What this feature owes the outside because of its facts. */
+export const reactions: AnyReaction[] = [sendNotificationMail];
