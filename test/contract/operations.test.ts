@@ -1,20 +1,20 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createCaller, type Answer, type Caller, type TokenPair } from '../support/actor.ts';
-import { blocksOf, makeCheckout, runShell, startIn } from '../support/pages.ts';
+import { makeCheckout, runShell, startIn } from '../support/pages.ts';
 import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
 import { runOn, withDatabase } from '../support/template.ts';
+import { openTour } from '../support/tours.ts';
 
 /*
  * The commands of docs/operations.md and docs/upgrading.md, in the life of one installation: its keys are made, it is watched,
  * backed up, given new keys, lost and restored. The tests follow one another, each with what the one before left.
  */
 
-const pages = { operations: await blocksOf('docs/operations.md'), upgrading: await blocksOf('docs/upgrading.md') };
+const tour = await openTour('contract/operations.test.ts');
 const isServer = inject('template').kind === 'server';
 const timeout = 180_000;
-const taken = new Set<string>();
 const { folder, remove } = await makeCheckout();
 const inFolder = async (file: string) => readFile(join(folder, file), 'utf8');
 
@@ -47,12 +47,9 @@ afterAll(async () => {
   await home?.remove();
 });
 
-/** The shell code under a heading, at the service's real address; it counts as run. */
-function under(heading: string, page: keyof typeof pages = 'operations'): string[] {
-  taken.add(`${page}: ${heading}`);
-  const found = pages[page].filter((block) => block.heading === heading && block.language === 'sh');
-  return found.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service?.url ?? ''));
-}
+/** The next commands under a heading, at the service's real address. */
+const next = (heading: string, page = 'docs/operations.md'): string =>
+  tour.take(page, heading).replaceAll('http://127.0.0.1:3000', service?.url ?? '');
 
 async function start(keys: string): Promise<void> {
   environment['AUTH_KEYS'] = await inFolder(keys);
@@ -82,11 +79,8 @@ const kidOf = ({ access_token }: TokenPair): string =>
   (JSON.parse(Buffer.from(access_token.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
 
 test('keys are made, and the service starts with them', { timeout }, async () => {
-  expect([under('Start, stop, health')[0], under('Upgrading', 'upgrading')[0]]).toEqual([
-    'npm ci --omit=dev\nnpm start\n',
-    'npm ci --omit=dev\nnpm start\n',
-  ]);
-  await runShell(folder, under('Keys')[0]!);
+  expect([next('Start, stop, health'), next('Upgrading', 'docs/upgrading.md')]).toEqual(['npm start\n', 'npm start\n']);
+  await runShell(folder, next('Keys'));
   await start('auth-keys.json');
   early = await signIn();
   onceAnswer = await addProject(early, 'Before the backup');
@@ -97,8 +91,8 @@ test(
   'a running service tells its health and its figures, and every figure to watch is there',
   { timeout },
   async () => {
-    const health = [under('Start, stop, health')[1], under('Upgrading', 'upgrading')[1]];
-    const said = await runShell(folder, [...health, ...under('Metrics and alerts')].join('\n'));
+    const health = [next('Start, stop, health'), next('Upgrading', 'docs/upgrading.md')];
+    const said = await runShell(folder, [...health, next('Metrics and alerts')].join('\n'));
     expect(said).toMatch(/"ok".*"ready".*"ready"/);
     expect(said).toMatch(/^deliveries\{state="parked"\} 0$/m);
 
@@ -114,26 +108,26 @@ test(
 
 describe('a backup', () => {
   test.runIf(isServer)('of PostgreSQL is made while the service runs', { timeout }, async () => {
-    await runShell(folder, under('PostgreSQL')[0]!, environment);
+    await runShell(folder, next('PostgreSQL'), environment);
     expect(await readdir(folder)).toContain('backup.dump');
     await stop();
   });
 
   test.runIf(!isServer)('of the embedded database is made when the service has stopped', { timeout }, async () => {
     await stop();
-    await runShell(folder, under('Embedded database')[0]!);
+    await runShell(folder, next('Embedded database'));
     expect(await readdir(folder)).toContain('backup.tar.gz');
   });
 });
 
 test('the outbox is listed, and what was parked is tried anew', { timeout }, async () => {
-  const said = await runShell(folder, under('Mail')[0]!, environment);
+  const said = await runShell(folder, next('Mail'), environment);
   expect(said).toMatch(/^0 parked, \d+ waiting\.$/m);
   expect(said).toContain('Nothing is parked.');
 });
 
 test('keys are rotated without signing anybody out', { timeout }, async () => {
-  await runShell(folder, under('Keys')[1]!);
+  await runShell(folder, next('Keys'));
   await start('both-keys.json');
   const again = await addProject(early, 'Before the backup');
   expect([again.status, again.body]).toEqual([200, onceAnswer.body]);
@@ -147,7 +141,7 @@ describe('what is lost comes back', () => {
   test.runIf(!isServer)('from the copy of the folder', { timeout }, async () => {
     await writeFile(join(folder, '.data/database/PG_VERSION'), 'lost');
     await expect(runShell(folder, 'npm run verify-totals', environment)).rejects.toThrow('ended with 1');
-    const said = await runShell(folder, under('Embedded database')[1]!, environment);
+    const said = await runShell(folder, next('Embedded database'), environment);
     expect(said).toContain('1 companies were checked, 0 differences were found.');
   });
 
@@ -159,7 +153,7 @@ describe('what is lost comes back', () => {
     await runOn(template.url, `drop database ${name}`);
     await runOn(template.url, `create database ${name}`);
     const restored = { ...environment, RESTORED_URL: withDatabase(template.url, name) };
-    const said = await runShell(folder, under('PostgreSQL')[1]!, restored);
+    const said = await runShell(folder, next('PostgreSQL'), restored);
     expect(said).toContain('1 companies were checked, 0 differences were found.');
   });
 
@@ -177,13 +171,23 @@ describe('what is lost comes back', () => {
 });
 
 test.runIf(isServer)('a database is told what a pooler passes over', async () => {
-  await runShell(folder, under('PgBouncer')[0]!, environment);
+  await runShell(folder, next('PgBouncer'), environment);
   const shown = `psql -qtA "$DATABASE_URL" -c 'show timezone' -c 'show jit' -c 'show lock_timeout'`;
   expect(await runShell(folder, shown, environment)).toBe('UTC\noff\n10s\n');
 });
 
+test('nothing that has keys, codes or a database in it may be read by others', async () => {
+  const made = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+  expect(made.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['auth-keys.json', 'new-key.json', 'both-keys.json']),
+  );
+  const modes = await Promise.all(made.map(async ({ name }) => [name, (await stat(join(folder, name))).mode & 0o777]));
+  expect(modes.filter(([, mode]) => mode !== 0o600)).toEqual([]);
+});
+
 test('every command of these pages is run by a test above', () => {
-  const elsewhere = isServer ? ['operations: Embedded database'] : ['operations: PostgreSQL', 'operations: PgBouncer'];
-  const all = Object.entries(pages).flatMap(([page, blocks]) => blocks.map(({ heading }) => `${page}: ${heading}`));
-  expect(new Set([...taken, ...elsewhere])).toEqual(new Set(all));
+  const elsewhere = isServer
+    ? ['docs/operations.md: Embedded database']
+    : ['docs/operations.md: PostgreSQL', 'docs/operations.md: PgBouncer'];
+  expect(tour.left().filter((block) => !elsewhere.includes(block))).toEqual([]);
 });

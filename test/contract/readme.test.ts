@@ -1,14 +1,14 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeSettings } from '../../server/config.ts';
-import { blocksOf, makeCheckout, runShell, startIn } from '../support/pages.ts';
+import { blocksOf, findPages, makeCheckout, runShell, startIn } from '../support/pages.ts';
 import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
+import { openTour } from '../support/tours.ts';
 
 /* The tours of the README and of docs/rest.md, taken one after the other with one service, as a newcomer would. */
 
-const readme = await blocksOf('README.md');
-const rest = await blocksOf('docs/rest.md');
+const tour = await openTour('contract/readme.test.ts');
 const timeout = 180_000;
 const checkout = await makeCheckout();
 let home: Home;
@@ -27,19 +27,17 @@ afterAll(async () => {
   await home?.remove();
 });
 
-/** The code under a heading of the README, at the service's real address. */
-function under(heading: string, language: string): string[] {
-  const found = readme.filter((block) => block.heading === heading && block.language === language);
-  return found.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service?.url ?? ''));
-}
+const here = (text: string): string => text.replaceAll('http://127.0.0.1:3000', service.url);
+
+/** The commands of a page, at the service's real address; of the README those under a heading. */
+const commandsOf = (page: string, heading?: string): string[] => tour.takeAll(page, heading).map(here);
 
 const answersIn = (stdout: string) =>
   stdout.split(/(?<=\})\n?(?=\{)/).map((answer) => JSON.parse(answer) as Record<string, unknown>);
 
 describe('the README', () => {
-  test('names two commands, of which CI begins with the one and these tests with the other', async () => {
-    expect(under('Start', 'sh')).toEqual(['npm ci\nnpm start\n']);
-    expect(await readFile(new URL('../../.ci/run', import.meta.url), 'utf8')).toContain('\nnpm ci');
+  test('names the command with which these tests began', () => {
+    expect(commandsOf('README.md', 'Start')).toEqual(['npm start\n']);
   });
 
   test('shows the banner that the start prints', async () => {
@@ -49,9 +47,9 @@ describe('the README', () => {
   });
 
   test('takes TypeScript programs through the client', { timeout }, async () => {
-    const [tour, ...others] = under('From TypeScript', 'ts');
-    expect(others).toEqual([]);
-    await writeFile(join(checkout.folder, 'tour.ts'), tour!);
+    const programs = (await blocksOf('README.md')).filter(({ language }) => language === 'ts');
+    expect(programs.map(({ heading }) => heading)).toEqual(['From TypeScript']);
+    await writeFile(join(checkout.folder, 'tour.ts'), here(programs[0]!.text));
     const said = await runShell(checkout.folder, 'PATH=node_modules/.bin:$PATH node tour.ts');
     const lines = said.trimEnd().split('\n');
     expect(lines.slice(-3)).toEqual(['90 minutes', 'logged before', 'said: Warm white, please.']);
@@ -59,7 +57,7 @@ describe('the README', () => {
   });
 
   test('takes third parties over REST', { timeout }, async () => {
-    const said = await runShell(checkout.folder, under('Over REST', 'sh').join('\n'));
+    const said = await runShell(checkout.folder, commandsOf('README.md', 'Over REST').join('\n'));
     expect(answersIn(said)).toMatchObject([
       { projects: { total: expect.any(Number) }, tasks: { byStatus: {} } },
       { page: 1, results: [{ status: 'in_review' }] },
@@ -68,26 +66,31 @@ describe('the README', () => {
   });
 
   test('takes scripts by an API key', { timeout }, async () => {
-    const said = await runShell(checkout.folder, under('From scripts', 'sh').join('\n'), { WMS_URL: service.url });
+    const said = await runShell(checkout.folder, commandsOf('README.md', 'From scripts').join('\n'), {
+      WMS_URL: service.url,
+    });
     expect(said).toMatch(/node --env-file=wms\.env/);
     const hours = await readFile(join(checkout.folder, 'hours.csv'), 'utf8');
     expect(hours.trimEnd().split('\n').at(-1)).toMatch(/^Total,/);
   });
 
   test('makes keys for production', { timeout }, async () => {
-    const said = await runShell(checkout.folder, under('In production', 'sh').join('\n'));
+    const said = await runShell(checkout.folder, commandsOf('README.md', 'In production').join('\n'));
     expect(said).toMatch(/^\{"keys":\[\{.*"crv":"Ed25519"/m);
   });
 });
 
 test('docs/rest.md leads third parties from the registration to a client of their own', { timeout }, async () => {
-  const steps = rest.map(({ text }) => text.replaceAll('http://127.0.0.1:3000', service.url));
+  // What npx would fetch is here already, but for the TypeScript 5 that it would bring along.
   const hook = new URL('third-party/with-compiler-api.mjs', import.meta.url).href;
-  // The generator needs TypeScript 5, which a reader's project has.
-  const commands = steps.map((text) => text.replace(/^npx /m, `NODE_OPTIONS='--import ${hook}' npx --no-install `));
-  const said = await runShell(checkout.folder, commands.join(`\nprintf '\\n---\\n'\n`));
+  const generator = `NODE_OPTIONS='--import ${hook}' '${checkout.folder}/node_modules/.bin/openapi-typescript'`;
+  const steps = commandsOf('docs/rest.md').map((text) => text.replace('npx --yes openapi-typescript@7', generator));
+  const show = 'cat work-management.d.ts';
+  const said = await runShell(checkout.folder, [...steps, show].join(`\nprintf '\\n---\\n'\n`), {
+    TMPDIR: checkout.folder,
+  });
   const parts = said.split(/^---\n/m).map((part) => part.trim());
-  const [, , , team, work, reading, wrong, refusals, twice, limits, , key] = parts;
+  const [, , , team, work, reading, wrong, refusals, twice, limits, , key, , types] = parts;
   expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
   expect(answersIn(work!)).toMatchObject([
     { durationSeconds: 3600, description: 'First gear' },
@@ -105,26 +108,17 @@ test('docs/rest.md leads third parties from the registration to a client of thei
   expect(twice).toBe('IDEMPOTENCY_KEY_REUSED');
   expect(limits).toMatch(/^ratelimit-policy: 600;w=60\s+ratelimit-limit: 600$/im);
   expect(answersIn(key!)).toMatchObject([{ company: { name: 'Analytical Engines' } }]);
-  expect(await readFile(join(checkout.folder, 'work-management.d.ts'), 'utf8')).toContain('"/tasklog/create/": {');
+  expect(types).toContain('"/tasklog/create/": {');
 });
 
 test('every command of these two pages is run by a test above', () => {
-  const headings = new Set(
-    readme.filter(({ language }) => ['sh', 'ts'].includes(language)).map(({ heading }) => heading),
-  );
-  expect(headings).toEqual(new Set(['Start', 'From TypeScript', 'Over REST', 'From scripts', 'In production']));
-  expect(rest.every(({ language }) => language === 'sh')).toBe(true);
+  expect(tour.left()).toEqual([]);
 });
 
 describe('every page', () => {
-  const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'client-sdk/README.md'];
-
   test('leads to files that are there and to headings that are on them', async () => {
-    const docs = (await readdir(new URL('../../docs/', import.meta.url), { recursive: true })).map(
-      (name) => `docs/${name}`,
-    );
     const lost: string[] = [];
-    for (const page of [...pages, ...docs.filter((name) => name.endsWith('.md'))]) {
+    for (const page of await findPages()) {
       const at = new URL(`../../${page}`, import.meta.url);
       const links = [...(await readFile(at, 'utf8')).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(([, link]) => link!);
       for (const link of links) {
@@ -149,8 +143,9 @@ describe('every page', () => {
     const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const all = [...pages, 'docs/operations.md', 'docs/rest.md', 'docs/upgrading.md'];
-    const texts = await Promise.all(all.map((page) => readFile(new URL(`../../${page}`, import.meta.url), 'utf8')));
+    const texts = await Promise.all(
+      (await findPages()).map((page) => readFile(new URL(`../../${page}`, import.meta.url), 'utf8')),
+    );
     const named = texts.flatMap((text) =>
       [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!),
     );

@@ -29,6 +29,15 @@ export async function blocksOf(page: string): Promise<Block[]> {
   });
 }
 
+/** Every page for readers. */
+export async function findPages(): Promise<string[]> {
+  const folders = ['.', 'docs', 'docs/decisions', 'client-sdk', 'client-sdk/examples', 'bench'];
+  const found = await Promise.all(
+    folders.map(async (folder) => (await readdir(join(root, folder))).map((name) => join(folder, name))),
+  );
+  return found.flat().filter((name) => name.endsWith('.md'));
+}
+
 /** The folder of a reader who has just got the service: all of it, and no data yet. */
 export async function makeCheckout(): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'wms-checkout-'));
