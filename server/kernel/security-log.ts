@@ -36,6 +36,7 @@ const acts: Record<string, string> = {
   'employees.endApiKeys': 'keys revoked by an admin',
 };
 
+export const securityActs: readonly string[] = Object.keys(acts);
 export const isSecurityAct = (operation: string): boolean => operation in acts;
 
 /** One line: what happened, to whom, from where, in which request. */

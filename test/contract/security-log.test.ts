@@ -1,4 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { securityActs } from '../../server/kernel/security-log.ts';
+import { appRouter } from '../../server/router.ts';
 import type { Actor } from '../support/actor.ts';
 import { password, startService } from '../support/service.ts';
 
@@ -31,6 +35,18 @@ function watched() {
         .map((line) => JSON.parse(line) as Line)
         .filter(({ security }) => security !== undefined),
   };
+}
+
+/** How a WebSocket ends that is asked for with such headers: its code, or what the upgrade is refused with. */
+function closeOf({ origin, headers }: { origin?: string; headers: Record<string, string> }) {
+  const socket = new WebSocket(`${service.url.replace('http', 'ws')}/trpc`, {
+    headers,
+    ...(origin === undefined ? {} : { origin }),
+  });
+  return new Promise<number | string>((resolve) => {
+    socket.on('close', resolve);
+    socket.on('error', ({ message }) => resolve(message));
+  });
 }
 
 const who = ({ companyId, employeeId }: Actor) => ({ companyId, employeeId });
@@ -96,6 +112,38 @@ describe('a refusal is told', () => {
     ]);
   });
 
+  test('of a WebSocket, for its origin', async () => {
+    const { headers, lines } = watched();
+    expect(await closeOf({ ...headers, origin: 'https://evil.example.test' })).toBe('Unexpected server response: 403');
+    expect(lines()).toMatchObject([
+      { security: 'refused', operation: 'websocket', code: 'FORBIDDEN', status: 403, network: '127.0.0.1' },
+    ]);
+  });
+
+  test('of a WebSocket, for the number of those that its network holds', async () => {
+    const { connections } = service.app.services;
+    const nothing = (): undefined => undefined;
+    const wire = { ready: nothing, expect: nothing, hear: nothing, waitingBytes: () => 0, close: nothing };
+    const held = Array.from({ length: 2_000 }, () => connections.open({ ...wire, network: '127.0.0.1' }));
+    onTestFinished(() => held.forEach((one) => one.gone()));
+    const { headers, lines } = watched();
+    expect(await closeOf(headers)).toBe(4429);
+    expect(lines()).toMatchObject([{ operation: 'websocket', code: 'TOO_MANY_CONNECTIONS', status: 429 }]);
+  });
+
+  test('of a call on a WebSocket whose credential is wrong', async () => {
+    const before = service.log().length;
+    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/trpc?connectionParams=1`);
+    onTestFinished(() => socket.terminate());
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ method: 'connectionParams', data: { apiKey: 'wms_wrong' } }));
+    socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'sessions.list' } }));
+    await once(socket, 'message');
+    expect(service.log().slice(before)).toMatch(
+      /"security":"refused","operation":"sessions.list","code":"INVALID_TOKEN"/,
+    );
+  });
+
   test('of too many requests', async () => {
     const strict = await startService({ requestsPerMinute: 1 });
     await strict.stranger.post('/verify-email/', { email: 'a@example.com' });
@@ -142,6 +190,26 @@ describe('an act is told', () => {
       { security: 'password changed', accountId: anyId },
       { security: 'signed out', sessionId: anyId },
     ]);
+  });
+});
+
+describe('an act of an admin is told', () => {
+  test('the end of an employee’s sessions and keys', async () => {
+    const employee = await service.addEmployee(admin);
+    const { headers, lines } = watched();
+    for (const what of ['sessions', 'api-keys'])
+      expect((await admin.delete(`/api/employees/${employee.employeeId}/${what}/`, undefined, headers)).status).toBe(
+        200,
+      );
+    expect(lines()).toMatchObject([
+      { security: 'sessions ended by an admin', operation: 'employees.endSessions', ...who(admin) },
+      { security: 'keys revoked by an admin', operation: 'employees.endApiKeys', ...who(admin) },
+    ]);
+    expect(lines().map(({ given__id: given }) => given)).toEqual([employee.employeeId, employee.employeeId]);
+  });
+
+  test('as every act, by the name that its operation has', () => {
+    expect(securityActs.filter((name) => !(name in appRouter._def.procedures))).toEqual([]);
   });
 });
 

@@ -6,9 +6,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { authenticate } from '../../kernel/authentication.ts';
 import { subscriptionsMax, type Connection } from '../../kernel/connections.ts';
-import type { Context, Services } from '../../kernel/context.ts';
+import type { Context, RequestInfo, Services } from '../../kernel/context.ts';
 import { FaultError } from '../../kernel/fault.ts';
 import { FORBIDDEN, MALFORMED_REQUEST, ROUTE_NOT_FOUND, toFaultError } from '../../kernel/faults.ts';
+import { logRefusal } from '../../kernel/security-log.ts';
 import { requestIdByError } from '../../kernel/trpc.ts';
 import { requestInfo } from '../request-info.ts';
 import { bodyBytesMax } from '../body.ts';
@@ -26,6 +27,8 @@ const pongWaitMs = 10_000;
 const batchMax = 2 * subscriptionsMax;
 /** No client says what is no call; whoever does it for long is no client, and no limit counts such messages. */
 const nonsenseMax = 100;
+/** What the opening of a WebSocket is called in the security log. */
+const operation = 'websocket';
 /** How long sockets have to close when the service ends. */
 const goodbyeMs = 1_200;
 
@@ -69,10 +72,13 @@ async function openDoor(
     onRequest: async (request) => {
       if (!wantsWebSocket(request.raw))
         throw ROUTE_NOT_FOUND({ detail: 'This path takes WebSockets; operations have their name behind it.' });
-      refuseStrangeOrigin(request, origins);
-      const { connectionParams } = request.query as Record<string, unknown>;
-      if (connectionParams !== undefined && connectionParams !== '1')
-        throw MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them in the first message.' });
+      try {
+        refuseStrangeOrigin(request, origins);
+        refuseTokensInUrl(request);
+      } catch (error) {
+        logRefusal({ services, request: asCaller(request) }, operation, undefined, toFaultError(error));
+        throw error;
+      }
     },
     handler: async () => {},
     wsHandler: (socket, request) => serve(socket, request, router, services),
@@ -97,13 +103,23 @@ function refuseStrangeOrigin({ headers: { origin } }: FastifyRequest, origins: S
   throw FORBIDDEN({ detail: 'Pages of this origin may not connect.' });
 }
 
+function refuseTokensInUrl({ query }: FastifyRequest): void {
+  const { connectionParams } = query as Record<string, unknown>;
+  if (connectionParams !== undefined && connectionParams !== '1')
+    throw MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them in the first message.' });
+}
+
+const asCaller = (request: FastifyRequest): RequestInfo => requestInfo(request, { header: () => {} });
+
 function serve(socket: WebSocket, request: FastifyRequest, router: AnyTRPCRouter, services: Services): void {
-  const info = requestInfo(request, { header: () => {} });
+  const info = asCaller(request);
   let connection: Connection;
   try {
     connection = services.connections.open(socketWire(socket, request.raw.socket, info.network));
   } catch (error) {
-    socket.close(4429, toFaultError(error).fault.code);
+    const refusal = toFaultError(error);
+    logRefusal({ services, request: info }, operation, undefined, refusal);
+    socket.close(4429, refusal.fault.code);
     return;
   }
   socket.once('close', () => connection.gone());
