@@ -60,7 +60,9 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
   await page.keyboard.press('Escape');
   await button(/^Your account/).click();
   await look('account');
-  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Notification preferences' }).click();
+  await page.getByRole('checkbox', { name: 'Tasks, by mail' }).waitFor();
+  await look('preferences');
   await page.getByRole('link', { name: 'Hours', exact: true }).click();
   await page.getByRole('img', { name: /^Hours by day/ }).waitFor();
   await look('hours');
@@ -82,7 +84,7 @@ describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
       await picture(visitor.page, `${colorScheme} ${view}`);
     });
     expect(found).toEqual([]);
-    expect(seen).toHaveLength(10);
+    expect(seen).toHaveLength(11);
   });
 
   test('fits a phone of 360 pixels, without scrolling sideways', async () => {

@@ -144,7 +144,9 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.keyboard.press('Escape');
     await button(/^Your account/).click();
     await look('account');
-    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Notification preferences' }).click();
+    await page.getByRole('checkbox', { name: 'Tasks, by mail' }).waitFor();
+    await look('preferences');
     await page.getByRole('link', { name: 'Hours', exact: true }).click();
     await page.getByRole('img', { name: /^Hours by day/ }).waitFor();
     await button('Everybody’s').click();

@@ -4,6 +4,7 @@ import { Board } from './board/board.tsx';
 import { me, session } from './client.ts';
 import { Contained } from './contained.tsx';
 import { Hours } from './hours/hours.tsx';
+import { Preferences } from './preferences/preferences.tsx';
 import { route } from './route.ts';
 import { Announcer, AwayBanner, FailureNotice } from './shell/banner.tsx';
 import { Header } from './shell/header.tsx';
@@ -63,6 +64,7 @@ function SignedIn(): JSX.Element {
           {at.view === 'board' && <Board projectId={at.projectId} mine={at.mine} />}
           {at.view === 'task' && <TaskPage key={at.taskId} taskId={at.taskId} commentId={at.commentId} />}
           {at.view === 'hours' && <Hours />}
+          {at.view === 'preferences' && <Preferences />}
           {at.view === 'missing' && <Missing />}
         </Contained>
       </main>

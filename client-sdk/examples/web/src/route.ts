@@ -4,6 +4,7 @@ export type Route =
   | { view: 'board'; projectId: number | null; mine: boolean }
   | { view: 'task'; taskId: number; commentId: number | null }
   | { view: 'hours' }
+  | { view: 'preferences' }
   | { view: 'reset'; token: string }
   | { view: 'invitation'; invitationId: number; token: string }
   | { view: 'missing' };
@@ -17,6 +18,7 @@ function parse(hash: string): Route {
   if (section === 'invitations' && identifier !== null)
     return { view: 'invitation', invitationId: identifier, token: searchParams.get('token') ?? '' };
   if (section === 'hours') return { view: 'hours' };
+  if (section === 'notification-preferences') return { view: 'preferences' };
   if (section === 'tasks' && identifier !== null)
     return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };
   if (section === 'projects' && identifier !== null) return { view: 'board', projectId: identifier, mine: false };

@@ -99,6 +99,10 @@ function PersonMenu(): JSX.Element {
             <span>{email}</span>
             <span>{session.value?.company?.company_name}</span>
           </p>
+          <a class="button wide" href="#/notification-preferences" onClick={() => setOpen(false)}>
+            <Icon name="bell" />
+            Notification preferences
+          </a>
           <button
             type="button"
             class="button wide"
