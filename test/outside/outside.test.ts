@@ -6,3 +6,8 @@
 import './claims/interface.ts';
 import './claims/wire-bodies.ts';
 import './claims/wire-answers.ts';
+import './claims/sign-in.ts';
+import './claims/codes-and-passwords.ts';
+import './claims/invitations.ts';
+import './claims/keys-and-bound-sessions.ts';
+import './claims/rights.ts';

@@ -33,7 +33,7 @@ export type People = {
   makeKey(admin: Caller, scopes: string[]): Promise<{ _id: number; key: string } & Caller>;
 };
 
-const password = 'correct horse battery staple';
+export const password = 'correct horse battery staple';
 const codePattern = /\b(\d{6})\b/;
 
 export function createPeople(url: string, mails: Mails): People {
