@@ -5,7 +5,7 @@ import { fromMail, preparation } from './openapi-samples.ts';
 /** The sections of the interface, in its order. */
 export const tags: { name: string; description: string }[] = [
   { name: 'Company registration', description: 'A company and its first admin, by a code sent to their address.' },
-  { name: 'Login', description: 'By password, one-time code, Google or Apple; refreshing and ending a session.' },
+  { name: 'Login', description: 'By password, one-time code, Google or Apple, or with a proof.' },
   { name: 'Password management', description: 'Resetting a forgotten password and changing a known one.' },
   { name: 'Employees', description: 'Records, profiles, permissions, search and performance figures.' },
   { name: 'Company', description: 'The company, its subscription and plans, and statistics of its work.' },

@@ -6,7 +6,7 @@ import { done } from '../../kernel/wire.ts';
 export const logout = anySession
   .meta(
     rest('POST /logout/', {
-      section: 'Login',
+      section: 'Additions',
       summary: 'End this session',
       description: 'Both tokens of the pair in the headers are dead at once, on every node.',
     }),

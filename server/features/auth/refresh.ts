@@ -10,7 +10,7 @@ import { makePair } from './sign-in.ts';
 export const refresh = open
   .meta(
     rest('POST /api/token/refresh/', {
-      section: 'Login',
+      section: 'Additions',
       summary: 'Exchange a refresh token for a new pair',
       description:
         'The refresh token that was sent dies. Sending a dead one again ends the whole session, for one of its two holders stole it; only within 10 seconds of its rotation, when two tabs race, it is answered with the same successor instead. A session lives 90 days from its sign-in at most, however often it is refreshed.',
