@@ -32,3 +32,8 @@ export const entryAt = (taskId: number, userId: number, hour: number) => ({
   description: 'Gears',
   manualAdd: true,
 });
+
+/** The fields of a record, in no order. */
+export const fieldsOf = (record: object): string[] => Object.keys(record).toSorted();
+
+export const fields = (list: string): string[] => list.split(', ').toSorted();
