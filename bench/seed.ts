@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../db/open.ts';
-import { recountCompany } from '../server/features/company/counts.ts';
+import { recomputeCommentCounts } from '../db/derived/comment-counts.ts';
+import { recomputeNotificationCounts } from '../db/derived/notification-counts.ts';
+import { recomputeCompanyCounts, recomputeTaskCounts } from '../db/derived/task-counts.ts';
+import { recomputeWorkDays } from '../db/derived/work-time.ts';
 import { insertEmployee } from '../server/features/employees/queries.ts';
-import { recountTallies } from '../server/features/notifications/tallies.ts';
 import { setUpCompany } from '../server/features/registration/set-up-company.ts';
-import { recountDays } from '../server/features/task-logs/recount-days.ts';
 import { createPasswords } from '../server/kernel/passwords.ts';
 import { commentsPerTask, seedTalk, talkers } from './seed-talk.ts';
 import type { Range, SignedIn, World } from './world.ts';
@@ -82,10 +83,11 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     select ${companyId}, ${projects.first} + n % ${projects.count}, 'Task ' || n, ${employeeId}, now(), now()
     from generate_series(1, ${sizes.tasks}) as n`,
   );
-  await countTasks(client, companyId);
-  await recountCompany(database.db, companyId);
+  await recomputeTaskCounts(database.db, companyId);
+  await recomputeCompanyCounts(database.db, companyId);
   const tasks = await rangeOf(client, 'tasks', 'task_id', companyId);
   await seedTalk(step, { companyId, employees, tasks }, sizes.comments);
+  await recomputeCommentCounts(database.db, companyId);
   await step(
     `${sizes.notifications} notifications`,
     `insert into notifications (
@@ -97,11 +99,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
       ${employees.first} + 1 + n % ${talkers}, ${tasks.first} + n % ${tasks.count}, n % 4 > 0 or n > 20000, now()
     from generate_series(1, ${sizes.notifications}) as n`,
   );
-  await client.query(`
-    update notification_counts as c set total = n.total, unread = n.unread
-    from (select count(*) as total, count(*) filter (where not is_read) as unread from notifications where company_id = ${companyId}) as n
-    where c.company_id = ${companyId} and c.employee_id = ${employeeId}`);
-  await recountTallies(database.db, companyId);
+  await recomputeNotificationCounts(database.db, companyId);
   await step(
     `${sizes.logs} task logs`,
     `insert into task_logs (
@@ -116,7 +114,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
   );
   await client.query('reset session_replication_role').catch(() => {});
   report('the days of those logs');
-  await recountDays(database.db, companyId);
+  await recomputeWorkDays(database.db, companyId);
   report('vacuum');
   await client.query('vacuum (analyze)');
   const some = (count: number): Range => ({ first: tasks.first, count });
@@ -190,15 +188,6 @@ async function rangeOf(client: pg.Client, table: string, column: string, company
   const [first, last, count] = [Number(rows[0]!.first), Number(rows[0]!.last), Number(rows[0]!.count)];
   if (last - first + 1 !== count) throw new Error(`${table} has gaps: it was not empty before`);
   return { first, count };
-}
-
-async function countTasks(client: pg.Client, companyId: number): Promise<void> {
-  await client.query(`
-    insert into task_counts (
-      company_id, project_id, owner_id, todo, in_progress, in_review, done, done_with_due_date, done_on_time
-    )
-    select company_id, project_id, owner_id, count(*), 0, 0, 0, 0, 0 from tasks where company_id = ${companyId}
-    group by company_id, project_id, owner_id`);
 }
 
 const array = (words: string): string => `array['${words.split(' ').join("','")}']`;

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { Database } from '../db/open.ts';
-import { recountCompany } from '../server/features/company/counts.ts';
-import { recountDays } from '../server/features/task-logs/recount-days.ts';
-import { verifyTotals } from '../server/features/task-logs/recompute.ts';
-import { recountTasks } from '../server/features/tasks/task-counts.ts';
+import { recomputeCompanyCounts, recomputeTaskCounts } from '../db/derived/task-counts.ts';
+import { verifyTotals } from '../db/derived/verify-work-time.ts';
+import { recomputeWorkDays } from '../db/derived/work-time.ts';
 import { copyIn } from './copy-in.ts';
 
 /*
@@ -73,9 +72,9 @@ async function keepAll(database: Database, { companyId }: Company, report: Repor
   const { db } = transaction;
   try {
     await db.selectFrom('companies').where('company_id', '=', companyId).select('company_id').forUpdate().execute();
-    await recountTasks(db, companyId);
-    await recountCompany(db, companyId);
-    await recountDays(db, companyId);
+    await recomputeTaskCounts(db, companyId);
+    await recomputeCompanyCounts(db, companyId);
+    await recomputeWorkDays(db, companyId);
     await transaction.commit();
   } catch (error) {
     await transaction.rollback();
@@ -99,15 +98,9 @@ async function addTasks(client: pg.Client, company: Company, count: number): Pro
     returning task_id as id`);
   company.taskIds.push(...rows.map(({ id }) => Number(id)));
   await client.query(`
-    with comment as (
-      insert into comments (company_id, task_id, sender_id, message, created_at)
-      select company_id, task_id, owner_id, '<p>Done</p>', now() from tasks
-      where company_id = ${companyId} and task_id >= ${rows[0]?.id ?? 0}
-      returning sender_id
-    )
-    insert into comment_counts as c (company_id, employee_id, posted)
-    select ${companyId}, sender_id, count(*) from comment group by sender_id
-    on conflict (company_id, employee_id) do update set posted = c.posted + excluded.posted`);
+    insert into comments (company_id, task_id, sender_id, message, created_at)
+    select company_id, task_id, owner_id, '<p>Done</p>', now() from tasks
+    where company_id = ${companyId} and task_id >= ${rows[0]?.id ?? 0}`);
 }
 
 const copyStatement =

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { installDerived } from './derived/index.ts';
 import { migrations } from './migrations/index.ts';
 import type { Db } from './open.ts';
 
@@ -25,6 +26,7 @@ export async function migrate(db: Db): Promise<string[]> {
       { cause: error },
     );
   }
+  await installDerived(db);
   return (results ?? []).map((result) => result.migrationName);
 }
 

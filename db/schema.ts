@@ -123,6 +123,10 @@ export type Schema = {
     created_at: Date;
     lane: Generated<string>;
   };
+  derived_definitions: {
+    name: string;
+    hash: string;
+  };
   employees: {
     company_id: number;
     employee_id: GeneratedAlways<number>;
@@ -307,11 +311,11 @@ export type Schema = {
     owner_id: number;
     allocated_hours: number | null;
     logged_seconds: Generated<number>;
-    is_exceeded: Generated<boolean>;
     status: Generated<string>;
     created_at: Date;
     updated_at: Date;
     deleted_at: Date | null;
+    is_exceeded: GeneratedAlways<boolean>;
   };
   schedules: {
     company_id: number;

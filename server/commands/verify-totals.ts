@@ -1,6 +1,6 @@
 import type { Database } from '../../db/open.ts';
-import { verifyCounts } from '../features/statistics/verify-counts.ts';
-import { verifyTotals } from '../features/task-logs/recompute.ts';
+import { verifyCounts } from '../../db/derived/verify-counts.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { print, runOnDatabase } from '../operator-command.ts';
 
 /*

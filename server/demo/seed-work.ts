@@ -1,8 +1,5 @@
 import type { Db } from '../../db/open.ts';
-import { recountCompany } from '../features/company/counts.ts';
 import { insertTaskLogs, type NewTaskLog } from '../features/task-logs/queries.ts';
-import { keepTotals } from '../features/task-logs/totals.ts';
-import { recountTasks } from '../features/tasks/task-counts.ts';
 import { company, projects, shifts, tasks, type PersonKey, type ProjectKey, type TaskKey } from './company.ts';
 import { dayOf, daysBefore, type Staff } from './seed-people.ts';
 
@@ -34,15 +31,11 @@ export async function seedWork(db: Db, staff: Staff, now: Date): Promise<Record<
   for (const key of Object.keys(tasks) as TaskKey[])
     taskIds[key] = await seedTask(db, staff, { key, projectIds, since, now });
 
-  await recountTasks(db, staff.companyId);
-  await recountCompany(db, staff.companyId);
-
-  const logs = await insertTaskLogs(db, {
+  await insertTaskLogs(db, {
     companyId: staff.companyId,
     logs: logsOf(staff, taskIds, projectIds, now),
     now,
   });
-  await keepTotals(db, { companyId: staff.companyId, changes: logs.map((after) => ({ after })), now });
   return taskIds;
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, MigrationFailed, pendingMigrations } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { openEmbedded, openServer, type Database, type Db } from '../../db/open.ts';
-import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { countMinutes, keptMinutes, listLogs } from '../support/local-days.ts';
 import { runOn, withDatabase } from '../support/template.ts';
 

@@ -224,6 +224,7 @@ const ofNoCompany: Record<string, string> = {
   idempotent_answers: 'found by a hash of a secret and sealed with it',
   plans: 'the same for all',
   deliveries: "the service's: some of them are for strangers",
+  derived_definitions: 'of the database itself',
   morning_rounds: 'how far the mornings of all companies have been planned',
 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findDemoSignIn, seedDemo } from '../../server/demo/demo.ts';
-import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import type { Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { morning } from '../../server/features/mornings/morning.ts';
 import { planMornings } from '../../server/features/mornings/plan-mornings.ts';
-import { verifyCounts } from '../../server/features/statistics/verify-counts.ts';
+import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import type { Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { notify, type NewNotification } from '../../server/features/notifications/notify.ts';
-import { verifyCounts } from '../../server/features/statistics/verify-counts.ts';
+import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import { refusal, type Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { verifyCounts } from '../../server/features/statistics/verify-counts.ts';
-import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { verifyCounts } from '../../db/derived/verify-counts.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import type { Actor, Answer } from '../support/actor.ts';
 import { countAnew, keptCounts, toPerformance, toStatistics } from '../support/figures.ts';
 import { startService } from '../support/service.ts';

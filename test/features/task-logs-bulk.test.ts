@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { refusal, type Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';

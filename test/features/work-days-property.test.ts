@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import type { Actor, Answer } from '../support/actor.ts';
 import { countMinutes, keptMinutes, listLogs } from '../support/local-days.ts';
 import { startService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { verifyTotals } from '../../server/features/task-logs/recompute.ts';
+import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import type { Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
@@ -223,10 +223,8 @@ describe('a verification of the totals', () => {
     expect(await found('update projects set logged_seconds = 0')).toEqual([
       { total: `logged seconds of project ${projectId}`, kept: 0, counted: 7200 },
     ]);
-    expect(await found('update projects set is_exceeded = true')).toEqual([
-      { total: `exceeded (1) or not (0) of project ${projectId}`, kept: 1, counted: 0 },
-    ]);
-    expect((await found('delete from task_logs')).length).toBeGreaterThan(3);
+    // Whoever deletes logs by hand does not escape the triggers.
+    expect(await found('delete from task_logs')).toEqual([]);
     expect(await differences(admin)).toEqual([]);
   });
 });

@@ -93,7 +93,6 @@ export const createComment = member
       Promise.all([
         deliver(db, commentCreated, owed),
         publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload: fact, at }),
-        // After the stream: it counts, as the last of all.
         insertComment(db, comment),
       ]),
     );

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { compiled } from '../../../db/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
-import { keepCommentCount } from './comment-counts.ts';
 
 /** Where the frontend shows a comment. */
 export function deepLinkOf({ appUrl }: Pick<Settings, 'appUrl'>, taskId: number, commentId: number): string {
@@ -50,13 +49,11 @@ const nextCommentId = compiled<{ sequence: string }, { id: number }>((db, blank)
   sql<{ id: number }>`select nextval(${blank('sequence')}::text::regclass) as id`.compile(db),
 );
 
-/** Sent at once, what others wait for last; see {@link keepCommentCount}. */
 export async function insertComment(db: Db, { mentionedIds, ...comment }: NewComment): Promise<void> {
-  const { companyId, commentId, senderId } = comment;
+  const { companyId, commentId } = comment;
   await Promise.all([
     writeComment(db, comment),
     mentionedIds.length > 0 && writeMentions(db, { companyId, commentId, mentionedIds }),
-    keepCommentCount(db, { companyId, senderId, by: 1 }),
   ]);
 }
 

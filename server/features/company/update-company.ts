@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { recomputeTaskCounts } from '../../../db/derived/task-counts.ts';
+import { recomputeWorkDays } from '../../../db/derived/work-time.ts';
 import type { Member, MutationScope, Services } from '../../kernel/context.ts';
 import { createFairQueue } from '../../kernel/fair-queue.ts';
 import { invalid, NOT_FOUND, OVERLOADED } from '../../kernel/faults.ts';
@@ -6,8 +8,6 @@ import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { id, isEmptyUpdate, name } from '../../kernel/wire.ts';
 import { planMorningOf } from '../mornings/plan-mornings.ts';
-import { recountDays } from '../task-logs/recount-days.ts';
-import { recountTasks } from '../tasks/task-counts.ts';
 import { tellCompany } from './notices.ts';
 import { companyColumns, getCompany, isStorableTimezone, lockTimezone, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
@@ -56,8 +56,8 @@ async function changeCompany(
     .executeTakeFirstOrThrow();
   // Which tasks were done in time is a matter of days.
   if (row.timezone !== before) {
-    await recountTasks(db, companyId);
-    await recountDays(db, companyId);
+    await recomputeTaskCounts(db, companyId);
+    await recomputeWorkDays(db, companyId);
     await planMorningOf(db, companyId, now);
     afterCommit(services.wakeDeliveries);
   }

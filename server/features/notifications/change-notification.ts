@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Context, Member } from '../../kernel/context.ts';
 import { NOT_FOUND } from '../../kernel/faults.ts';
-import { changeCounts, lockCounts, ownNotifications, toNotification, withRecord } from './queries.ts';
+import { tellRecipient, lockCounts, ownNotifications, toNotification, withRecord } from './queries.ts';
 import type { Notification } from './schemas.ts';
-import { keepTallies, talliedColumns } from './tallies.ts';
 
-export type Flags = { is_read: boolean; is_starred: boolean; is_later: boolean; is_archived: boolean };
+const flagNames = ['is_read', 'is_starred', 'is_later', 'is_archived'] as const;
+export type Flags = Record<(typeof flagNames)[number], boolean>;
 
 /**
  * Sets flags of one of the caller's notifications; the badge follows where it was read, or unread again. Flags that are
@@ -21,11 +21,11 @@ export async function changeNotification(
   await lockCounts(db, caller);
   const one = () => ownNotifications(db, caller).where('n.notification_id', '=', notificationId);
   const before = await one()
-    .select(talliedColumns.map((name) => `n.${name}` as const))
+    .select(flagNames.map((name) => `n.${name}` as const))
     .executeTakeFirst();
   if (!before) throw NOT_FOUND();
   const after = { ...before, ...flags };
-  if (talliedColumns.some((name) => after[name] !== before[name])) {
+  if (flagNames.some((name) => after[name] !== before[name])) {
     await db
       .updateTable('notifications')
       .set(flags)
@@ -33,14 +33,8 @@ export async function changeNotification(
       .where('recipient_id', '=', employeeId)
       .where('notification_id', '=', notificationId)
       .execute();
-    await keepTallies(db, caller, [
-      { ...before, by: -1 },
-      { ...after, by: 1 },
-    ]);
     const { is_read, is_starred, is_later, is_archived } = after;
-    await changeCounts(db, caller, {
-      unread: Number(before.is_read) - Number(is_read),
-      total: 0,
+    await tellRecipient(db, caller, {
       ids: [notificationId],
       now: services.clock.now(),
       ...(type === 'notification.read' ? { type } : { type, flags: { is_read, is_starred, is_later, is_archived } }),

@@ -19,7 +19,7 @@ import {
   type Recipient,
 } from './queries.ts';
 import { Notification } from './schemas.ts';
-import { countTallied, namesIn, narrowedBy, type Narrowed } from './tallies.ts';
+import { columnsIn, countFiltered, filterKeyOf, type Filters } from './filters.ts';
 
 const pageSize = 10;
 
@@ -42,7 +42,6 @@ const filters = z.object({
   starred: z.boolean().optional(),
   isMention: z.boolean().optional(),
 });
-type Filters = z.infer<typeof filters>;
 
 export const listNotifications = member
   .meta(
@@ -69,7 +68,7 @@ export const listNotifications = member
     });
   });
 
-const toColumns = (filtered: Filters): Narrowed => ({
+const toColumns = (filtered: z.infer<typeof filters>): Filters => ({
   app_type: filtered.app_type,
   category: filtered.category,
   priority: filtered.priorty ?? filtered.priority,
@@ -80,10 +79,10 @@ const toColumns = (filtered: Filters): Narrowed => ({
   is_mention: filtered.isMention,
 });
 
-function readRows(db: Db, wanted: Narrowed, recipient: Recipient, skipped: number): Promise<NotificationRow[]> {
-  const narrowing = narrowedBy(wanted);
-  if (narrowing === '' && skipped === 0) return readNewest(db, recipient);
-  return readMatching(db, narrowing, { ...recipient, ...wanted, skipped });
+function readRows(db: Db, wanted: Filters, recipient: Recipient, skipped: number): Promise<NotificationRow[]> {
+  const filterKey = filterKeyOf(wanted);
+  if (filterKey === '' && skipped === 0) return readNewest(db, recipient);
+  return readMatching(db, filterKey, { ...recipient, ...wanted, skipped });
 }
 
 /** What is asked for most has one plan for all. */
@@ -95,10 +94,10 @@ const readNewest = compiled<Recipient, NotificationRow>((db, blank) =>
 );
 
 /** Planned by what is wanted: only then an index of what few notifications have is found. */
-const readMatching = compiledFor<string, Recipient & Narrowed & { skipped: number }, NotificationRow>(
-  (db, blank, narrowing) => {
+const readMatching = compiledFor<string, Recipient & Filters & { skipped: number }, NotificationRow>(
+  (db, blank, filterKey) => {
     const own = ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') });
-    const matching = namesIn(narrowing).reduce(
+    const matching = columnsIn(filterKey).reduce(
       (query, name) => query.where(`n.${name}`, '=', blank(name) as RawBuilder<never>),
       own,
     );
@@ -110,6 +109,6 @@ const readMatching = compiledFor<string, Recipient & Narrowed & { skipped: numbe
 );
 
 /** Of everything it is one row; of whatever else is wanted the tallies are summed. */
-async function totalOf(db: Db, recipient: Recipient, wanted: Narrowed): Promise<number> {
-  return narrowedBy(wanted) === '' ? (await findCounts(db, recipient)).total : countTallied(db, recipient, wanted);
+async function totalOf(db: Db, recipient: Recipient, wanted: Filters): Promise<number> {
+  return filterKeyOf(wanted) === '' ? (await findCounts(db, recipient)).total : countFiltered(db, recipient, wanted);
 }

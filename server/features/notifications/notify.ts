@@ -3,7 +3,6 @@ import type { Db } from '../../../db/open.ts';
 import { publishAll } from '../../kernel/publish.ts';
 import type { appTypes, categories, priorities } from './kinds.ts';
 import { mailNotifications } from './notification-mail.ts';
-import { keepTalliesOfAll, type Tallied } from './tallies.ts';
 
 /** A notification to be made, for one person. */
 export type NewNotification = {
@@ -29,7 +28,7 @@ export const streamName = 'recipient';
 export const streamOf = (recipientId: number): string => `${streamName} ${recipientId}`;
 
 /**
- * Makes notifications, counts them as unread and tells their recipients' streams, in the caller's transaction: five
+ * Makes notifications and tells their recipients' streams, in the caller's transaction: four
  * statements, however many there are. One that was made before for the same cause is left alone, so a delivery may run
  * twice. Answers for whom it is news: whoever was told now, and whoever wants to be told of such things by other means only.
  */
@@ -45,25 +44,18 @@ export async function notify(
   const elsewhere = notifications.filter((one) => !wishOf(one).in_app);
   const shown = notifications.filter((one) => wishOf(one).in_app);
   const made = shown.length === 0 ? [] : await insertInOrder(db, companyId, shown, now);
-  if (made.length > 0) await countAndPublish(db, companyId, made);
+  if (made.length > 0) await publishMade(db, companyId, made);
   const news = [...elsewhere, ...made];
   const mailed = news.filter((one) => wishOf(one).email);
   if (mailed.length > 0) await mailNotifications(db, companyId, mailed, now);
   return news.map((one) => one.recipientId);
 }
 
-/** Counts notifications that have just been made, and tells the streams of whom they are for. */
-async function countAndPublish(db: Db, companyId: number, made: Made[]): Promise<void> {
+/** Tells the recipients' streams of notifications that have just been made. */
+async function publishMade(db: Db, companyId: number, made: Made[]): Promise<void> {
   const perRecipient = new Map<number, number>();
   for (const { recipientId } of made) perRecipient.set(recipientId, (perRecipient.get(recipientId) ?? 0) + 1);
-  const [unread] = await Promise.all([
-    countUnread(db, companyId, perRecipient),
-    keepTalliesOfAll(
-      db,
-      companyId,
-      made.map((one) => ({ ...talliedOf(one), employeeId: one.recipientId, by: 1 as const })),
-    ),
-  ]);
+  const unread = await listUnread(db, companyId, [...perRecipient.keys()]);
   // As many were unread after each as there would have been one by one.
   const before = new Map([...unread].map(([id, count]) => [id, count - perRecipient.get(id)!]));
   const facts = made.map(({ recipientId, notificationId, createdAt }) => {
@@ -78,18 +70,6 @@ async function countAndPublish(db: Db, companyId: number, made: Made[]): Promise
   });
   await publishAll(db, companyId, facts);
 }
-
-/** As it is when it comes: without any flag but that of a mention. */
-const talliedOf = ({ appType, category, priority, isMention = false }: NewNotification): Tallied => ({
-  app_type: appType,
-  category,
-  priority,
-  is_mention: isMention,
-  is_read: false,
-  is_starred: false,
-  is_later: false,
-  is_archived: false,
-});
 
 const keyOf = (employeeId: number, category: string): string => `${employeeId} ${category}`;
 
@@ -163,16 +143,13 @@ async function insertInOrder(db: Db, companyId: number, all: NewNotification[], 
   }));
 }
 
-/** How many are unread now, by recipient. Needs the locks that {@link insertInOrder} takes. */
-async function countUnread(
-  db: Db,
-  companyId: number,
-  perRecipient: ReadonlyMap<number, number>,
-): Promise<Map<number, number>> {
-  const { rows } = await sql<{ employee_id: number; unread: number }>`
-    update notification_counts as c set unread = unread + came.count, total = total + came.count
-    from unnest(${[...perRecipient.keys()]}::bigint[], ${[...perRecipient.values()]}::integer[]) as came (employee_id, count)
-    where c.company_id = ${companyId} and c.employee_id = came.employee_id
-    returning c.employee_id, c.unread`.execute(db);
+/** How many are unread now, by recipient. */
+async function listUnread(db: Db, companyId: number, recipientIds: number[]): Promise<Map<number, number>> {
+  const rows = await db
+    .selectFrom('notification_counts')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val(recipientIds))))
+    .select(['employee_id', 'unread'])
+    .execute();
   return new Map(rows.map((row) => [row.employee_id, row.unread]));
 }

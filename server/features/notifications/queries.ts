@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Given } from '../../../db/compiled.ts';
 import { lookUp } from '../../../db/look-up.ts';
@@ -122,29 +121,24 @@ const countsOf = lookUp<Counts & { company_id: number; employee_id: number }>('e
     .compile(),
 );
 
-/** Records that some went, were read or got other flags, and tells the person's stream. Needs {@link lockCounts} before. */
-export async function changeCounts(
+/** Tells the recipient's stream that some were deleted, read or got other flags. Needs {@link lockCounts} before. */
+export async function tellRecipient(
   db: Db,
   recipient: Recipient,
   change: {
-    unread: number;
-    total: number;
     ids: number[];
     now: Date;
   } & ({ type: 'notification.read' | 'notification.deleted' } | { type: 'notification.updated'; flags: Flags }),
 ): Promise<void> {
   const { companyId, employeeId } = recipient;
-  const { rows } = await sql<Counts>`
-    update notification_counts set unread = unread + ${change.unread}, total = total + ${change.total}
-    where company_id = ${companyId} and employee_id = ${employeeId}
-    returning unread, total`.execute(db);
+  const { unread } = await findCounts(db, recipient);
   await publish(db, {
     companyId,
     stream: streamOf(employeeId),
     type: change.type,
     payload: {
       notification_ids: change.ids.length > idsMax ? null : change.ids,
-      unread: rows[0]?.unread ?? 0,
+      unread,
       ...('flags' in change ? change.flags : {}),
     },
     at: change.now,

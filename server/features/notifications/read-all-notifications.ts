@@ -4,8 +4,7 @@ import { FORBIDDEN } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id } from '../../kernel/wire.ts';
-import { changeCounts, lockCounts, requireSelf } from './queries.ts';
-import { tallyAllAsRead } from './tallies.ts';
+import { tellRecipient, lockCounts, requireSelf } from './queries.ts';
 
 export const readAllNotifications = member
   .meta(
@@ -31,10 +30,9 @@ export const readAllNotifications = member
       .returning('notification_id')
       .execute();
     if (read.length > 0) {
-      await tallyAllAsRead(ctx.db, recipient);
       const ids = read.map((one) => one.notification_id);
       const now = ctx.services.clock.now();
-      await changeCounts(ctx.db, recipient, { unread: -read.length, total: 0, type: 'notification.read', ids, now });
+      await tellRecipient(ctx.db, recipient, { type: 'notification.read', ids, now });
     }
     return { updated: read.length };
   });

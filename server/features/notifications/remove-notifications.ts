@@ -1,6 +1,5 @@
 import type { Db } from '../../../db/open.ts';
-import { changeCounts, lockCounts, type Recipient } from './queries.ts';
-import { clearTallies, keepTallies, talliedColumns } from './tallies.ts';
+import { tellRecipient, lockCounts, type Recipient } from './queries.ts';
 
 /** Deletes the named notifications of a person, or all of them, and answers how many there were. */
 export async function removeNotifications(
@@ -15,19 +14,10 @@ export async function removeNotifications(
     .where('company_id', '=', recipient.companyId)
     .where('recipient_id', '=', recipient.employeeId)
     .$if(ids !== 'all', (query) => query.where((eb) => eb('notification_id', '=', eb.fn.any(eb.val(ids as number[])))))
-    .returning(['notification_id', ...talliedColumns])
+    .returning('notification_id')
     .execute();
   if (gone.length > 0) {
-    if (ids === 'all') await clearTallies(db, recipient);
-    else
-      await keepTallies(
-        db,
-        recipient,
-        gone.map((one) => ({ ...one, by: -1 })),
-      );
-    await changeCounts(db, recipient, {
-      unread: -gone.filter((one) => !one.is_read).length,
-      total: -gone.length,
+    await tellRecipient(db, recipient, {
       type: 'notification.deleted',
       ids: gone.map((one) => one.notification_id),
       now,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { keepProjectCounts } from '../company/counts.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
 import { tellOwner } from './ownership.ts';
 import { projectColumns, toProject } from './queries.ts';
@@ -38,7 +37,6 @@ export const createProject = member
       })
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
-    await keepProjectCounts(ctx.db, { companyId, after: row.status });
     const owned = { companyId, projectId: row.project_id, actorId: employeeId, ownerId };
     if (await tellOwner(ctx.db, owned, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
     return toProject(row);

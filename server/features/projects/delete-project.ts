@@ -3,7 +3,6 @@ import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
-import { discountProject } from '../company/counts.ts';
 import { lockProjectToDelete, mayManage } from './queries.ts';
 
 export const deleteProject = member
@@ -30,6 +29,5 @@ export const deleteProject = member
       .where('company_id', '=', companyId)
       .where('project_id', '=', project.project_id)
       .execute();
-    await discountProject(ctx.db, { companyId, projectId: project.project_id, status: project.status });
     return { success: true } as const;
   });

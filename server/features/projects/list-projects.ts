@@ -5,7 +5,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { readPage } from '../../kernel/read-page.ts';
 import { id, page, pageOf } from '../../kernel/wire.ts';
-import { countKept } from '../company/counts.ts';
+import { countVisible } from './counts.ts';
 import { fromProjects, projectColumns, toProject } from './queries.ts';
 import { Project, projectStatus } from './schemas.ts';
 
@@ -36,7 +36,7 @@ export const listProjects = member
           .orderBy('project_id', 'desc')
           .$call(cutPage({ size: pageSize, skipped, isWhole: input.status === undefined }))
           .execute(),
-      readTotal: () => countKept(ctx.db, companyId, 'project', input),
+      readTotal: () => countVisible(ctx.db, companyId, 'project', input),
       toItem: toProject,
     });
   });

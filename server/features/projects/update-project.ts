@@ -3,8 +3,6 @@ import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { id, isEmptyUpdate } from '../../kernel/wire.ts';
-import { keepProjectCounts } from '../company/counts.ts';
-import { settleAllocation } from '../task-logs/allocation.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
 import { tellOwner } from './ownership.ts';
 import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
@@ -48,11 +46,7 @@ export const updateProject = member
       .where('project_id', '=', project.project_id)
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
-    if (input.allocatedHours !== undefined) {
-      await settleAllocation(ctx.db, { companyId, projectId: project.project_id, now });
-      ctx.afterCommit(ctx.services.wakeDeliveries);
-    }
-    await keepProjectCounts(ctx.db, { companyId, before: project.status, after: row.status });
+    if (input.allocatedHours !== undefined) ctx.afterCommit(ctx.services.wakeDeliveries);
     if (ownerId !== project.owner_id) {
       const owned = { companyId, projectId: project.project_id, actorId: ctx.caller.employeeId, ownerId };
       if (await tellOwner(ctx.db, owned, now)) ctx.afterCommit(ctx.services.wakeDeliveries);

@@ -8,7 +8,6 @@ import { hoursOf, listExceededProjects } from './allocation.ts';
 import { entries, findEntryIssues, sortOut } from './bulk-entries.ts';
 import { insertTaskLogs, isActiveEmployee, toTaskLog } from './queries.ts';
 import { TaskLog } from './schemas.ts';
-import { keepTotals } from './totals.ts';
 import { listWorkDays } from './work-days.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -73,9 +72,7 @@ export const bulkCreateTaskLogs = member
     const made = await insertTaskLogs(db, { companyId, logs, now });
     const periods = logs.map(({ startTime: start, endTime: end }) => ({ employeeId, start, end }));
     const projectIds = [...new Set(logs.map(({ projectId }) => projectId))];
-    // Sent at once and run in this order, so each sees what those before it have kept.
-    const [, days, exceeded] = await Promise.all([
-      keepTotals(db, { companyId, changes: made.map((after) => ({ after })), now }),
+    const [days, exceeded] = await Promise.all([
       listWorkDays(db, companyId, periods),
       listExceededProjects(db, companyId, projectIds),
     ]);

@@ -8,7 +8,6 @@ import { DUPLICATE_TASK_LOG } from './faults.ts';
 import { insertTaskLog, isActiveEmployee, refuseDuplicate, toTaskLog } from './queries.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
-import { keepTotals, toCounted } from './totals.ts';
 import { checkMayWrite } from './writers.ts';
 
 export const createTaskLog = member
@@ -57,11 +56,7 @@ export const createTaskLog = member
     const { project_id: projectId } = task;
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
-    // Sent at once: where the log turns out to be a duplicate, nothing of this transaction is kept.
-    const [made] = await Promise.all([
-      insertTaskLog(db, { companyId, log, now }),
-      keepTotals(db, { companyId, changes: [{ after: toCounted(log) }], now }),
-    ]).catch(refuseDuplicate);
+    const made = await insertTaskLog(db, { companyId, log, now }).catch(refuseDuplicate);
     ctx.afterCommit(services.wakeDeliveries);
     return toTaskLog(made);
   });

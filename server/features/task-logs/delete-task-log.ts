@@ -4,7 +4,6 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
 import { lockTaskLog } from './queries.ts';
-import { keepTotals } from './totals.ts';
 import { checkMayWrite } from './writers.ts';
 
 export const deleteTaskLog = member
@@ -20,7 +19,7 @@ export const deleteTaskLog = member
   .input(z.object({ pk: id }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
-    const { db, caller, services } = ctx;
+    const { db, caller } = ctx;
     const { companyId } = caller;
     const before = await lockTaskLog(db, companyId, input.pk);
     if (!before) throw NOT_FOUND();
@@ -30,6 +29,5 @@ export const deleteTaskLog = member
       .where('company_id', '=', companyId)
       .where('task_log_id', '=', before.task_log_id)
       .execute();
-    await keepTotals(db, { companyId, changes: [{ before }], now: services.clock.now() });
     return { success: true } as const;
   });

@@ -9,7 +9,7 @@ import { notify } from '../notifications/notify.ts';
  * Tells the admins that a project has taken more hours than it was allocated. The figures are those of the crossing;
  * who is an admin is asked when it runs, for the delivery may have waited.
  */
-export const projectHoursExceeded = reaction({
+const projectHoursExceeded = reaction({
   name: 'project-hours-exceeded',
   payload: z.object({
     companyId: id,

@@ -17,7 +17,6 @@ import {
 } from './queries.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
-import { keepTotals } from './totals.ts';
 import { checkMayWrite } from './writers.ts';
 
 export const updateTaskLog = member
@@ -69,7 +68,6 @@ export const updateTaskLog = member
     const { project_id: projectId } = task;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
     const after = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
-    await keepTotals(db, { companyId, changes: [{ before, after }], now });
     ctx.afterCommit(services.wakeDeliveries);
     return toTaskLog(after);
   });

@@ -8,7 +8,6 @@ import { tellAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
 import { getWrittenTask } from './queries.ts';
 import { Task, taskFields, taskStatus } from './schemas.ts';
-import { keepTaskCounts } from './task-counts.ts';
 
 export const createTask = member
   .meta(
@@ -40,7 +39,7 @@ export const createTask = member
     if (ownerId !== employeeId && !(await isActiveEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
     const now = ctx.services.clock.now();
-    const { task_id: taskId, ...after } = await ctx.db
+    const { task_id: taskId } = await ctx.db
       .insertInto('tasks')
       .values({
         company_id: companyId,
@@ -55,11 +54,10 @@ export const createTask = member
         created_at: now,
         updated_at: now,
       })
-      .returning(['task_id', 'project_id', 'owner_id', 'status', 'due_date', 'completed_at'])
+      .returning('task_id')
       .executeTakeFirstOrThrow();
     if (collaboratorIds.length > 0) await setCollaborators(ctx.db, { companyId, taskId, employeeIds: collaboratorIds });
     const people = { companyId, taskId, actorId: employeeId, ownerId, collaboratorIds };
     if (await tellAssigned(ctx.db, people, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
-    await keepTaskCounts(ctx.db, { companyId, after });
     return getWrittenTask(ctx.db, companyId, taskId);
   });

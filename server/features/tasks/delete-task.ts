@@ -4,7 +4,6 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { done, id } from '../../kernel/wire.ts';
 import { lockTaskToChange, mayManageTask } from './queries.ts';
-import { keepTaskCounts } from './task-counts.ts';
 
 export const deleteTask = member
   .meta(
@@ -30,6 +29,5 @@ export const deleteTask = member
       .where('company_id', '=', companyId)
       .where('task_id', '=', task.task_id)
       .execute();
-    await keepTaskCounts(ctx.db, { companyId, before: task });
     return { success: true } as const;
   });

@@ -7,12 +7,12 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { readPage } from '../../kernel/read-page.ts';
 import { id, page, pageOf, text } from '../../kernel/wire.ts';
-import { countKept } from '../company/counts.ts';
+import { countVisible } from '../projects/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
 import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task, taskStatus } from './schemas.ts';
-import { countInProject, type Narrowed } from './task-counts.ts';
+import { countInProject, type Filters } from './task-counts.ts';
 
 const pageSize = 20;
 
@@ -61,9 +61,9 @@ export const listTasks = member
     return readPage({ page: input.page, pageSize, readRows, readTotal, toItem: toTask });
   });
 
-function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Narrowed): Promise<number> {
+function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Filters): Promise<number> {
   return projectId === undefined
-    ? countKept(db, companyId, 'task', { ownerId, status })
+    ? countVisible(db, companyId, 'task', { ownerId, status })
     : countInProject(db, companyId, { projectId, ownerId, status });
 }
 

@@ -7,10 +7,8 @@ import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../task-logs/queries.ts';
 import { tellAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
-import { moveLoggedTime } from './move-logged-time.ts';
 import { getWrittenTask, lockTaskToChange, mayManageTask } from './queries.ts';
 import { Task, taskFields } from './schemas.ts';
-import { keepTaskCounts } from './task-counts.ts';
 
 export const updateTask = member
   .meta(
@@ -39,7 +37,7 @@ export const updateTask = member
     if (isMoving && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== task.owner_id && !(await isActiveEmployee(db, companyId, ownerId))) throw notFoundIn('owner_id');
 
-    const after = await db
+    await db
       .updateTable('tasks')
       .set({
         project_id: projectId,
@@ -54,10 +52,7 @@ export const updateTask = member
       })
       .where('company_id', '=', companyId)
       .where('task_id', '=', task.task_id)
-      .returning(['project_id', 'owner_id', 'status', 'due_date', 'completed_at'])
-      .executeTakeFirstOrThrow();
-    // Before any project is locked: a change of the company's time zone may be waited for here.
-    await keepTaskCounts(db, { companyId, before: task, after });
+      .execute();
     const collaboratorIds = input.collaboratorIds
       ? await setCollaborators(db, { companyId, taskId: task.task_id, employeeIds: input.collaboratorIds })
       : [];
@@ -71,7 +66,13 @@ export const updateTask = member
     };
     if (await tellAssigned(db, people, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
     if (isMoving) {
-      await moveLoggedTime(db, { companyId, taskId: task.task_id, from: task.project_id, to: projectId, now });
+      // Whoever logs on the task waits for its lock, so no log is left behind.
+      await db
+        .updateTable('task_logs')
+        .set({ project_id: projectId, updated_at: now })
+        .where('company_id', '=', companyId)
+        .where('task_id', '=', task.task_id)
+        .execute();
       ctx.afterCommit(ctx.services.wakeDeliveries);
     }
     return getWrittenTask(db, companyId, task.task_id);

@@ -1,6 +1,5 @@
 import type { Db } from '../../../db/open.ts';
 import { insertTaskLogs, type TaskLogRow } from '../task-logs/queries.ts';
-import { keepTotals } from '../task-logs/totals.ts';
 import { takeTimer, type TimerRow } from './queries.ts';
 
 /** No log is longer. */
@@ -11,7 +10,7 @@ const runsAtLeastMs = 1000;
 const descriptionMax = 10_000;
 
 /**
- * Makes the log of a timer that was taken away, and keeps the totals: wake the deliveries after the commit.
+ * Makes the log of a timer that was taken away: wake the deliveries after the commit.
  * The time is kept whatever has become of its task meanwhile.
  */
 export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<TaskLogRow> {
@@ -28,9 +27,7 @@ export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<Ta
   const description = ranMs >= runsAtMostMs ? withNote(timer.description) : timer.description;
   const endTime = after(startTime, Math.min(Math.max(ranMs, runsAtLeastMs), runsAtMostMs));
   const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: false };
-  const made = await insertFree(db, companyId, log, now);
-  await keepTotals(db, { companyId, changes: [{ after: made }], now });
-  return made;
+  return insertFree(db, companyId, log, now);
 }
 
 /** Closes one's timer where it has run its 24 hours; answers whether it did. */

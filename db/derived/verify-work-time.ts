@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Db } from '../../../db/open.ts';
-import { listShares, recounted } from './recount-days.ts';
+import type { Db } from '../transaction.ts';
+import { partitionEmployees, recomputedDays } from './work-time.ts';
 
-/** A total that is not what the logs say. */
+/** A derived value that is not what its rows say. */
 export type Difference = { total: string; kept: number; counted: number };
 
 export type Verification = {
@@ -12,13 +12,13 @@ export type Verification = {
 };
 
 /**
- * Counts every total of the company's time anew from its logs, and answers where what is kept differs. What is compared
- * is read in one statement, so logs may go on changing meanwhile.
+ * Recomputes every total of the company's time from its logs, and answers where a stored one differs. What is compared
+ * is read in one statement, so logs may change at the same time.
  */
 export async function verifyTotals(db: Db, companyId: number): Promise<Verification> {
   const differences: Difference[] = [];
   const compare = async (query: RawBuilder<Difference>) => differences.push(...(await query.execute(db)).rows);
-  for (const employeeIds of await listShares(db, companyId)) await compare(personsDays(companyId, employeeIds));
+  for (const employeeIds of await partitionEmployees(db, companyId)) await compare(personsDays(companyId, employeeIds));
   await compare(companysDays(companyId));
   await compare(persons(companyId));
   await compare(projects(companyId));
@@ -34,12 +34,12 @@ export async function verifyTotals(db: Db, companyId: number): Promise<Verificat
 /** Days of people against their logs. A day that is kept without a log, or not kept with one, differs from -1. */
 function personsDays(companyId: number, employeeIds: readonly number[]) {
   return sql<Difference>`
-    with ${recounted(companyId, employeeIds)}, kept as (
+    with ${recomputedDays(companyId, employeeIds)}, kept as (
       select employee_id, day, working_seconds, logged_seconds from work_days
       where company_id = ${companyId} and employee_id = any(${employeeIds}::bigint[])
     )
     select x.name || ' seconds of employee ' || employee_id || ' on ' || day as total, x.kept, x.counted
-    from kept as k full join counted as c using (employee_id, day)
+    from kept as k full join summed as c using (employee_id, day)
     cross join lateral (values
       ('working', coalesce(k.working_seconds, -1), coalesce(c.working_seconds, -1)),
       ('logged', coalesce(k.logged_seconds, -1), coalesce(c.logged_seconds, -1))
@@ -84,7 +84,7 @@ function persons(companyId: number) {
     order by e.employee_id`;
 }
 
-/** Projects against the durations of their logs, and whether each is known to exceed its allocation as it does. */
+/** Projects against the durations of their logs. */
 function projects(companyId: number) {
   return sql<Difference>`
     select x.name || ' of project ' || p.project_id as total, x.kept, x.counted
@@ -94,11 +94,7 @@ function projects(companyId: number) {
       where company_id = ${companyId} group by project_id
     ) as l on l.project_id = p.project_id
     cross join lateral (values
-      ('logged seconds', p.logged_seconds, coalesce(l.seconds, 0)),
-      ('exceeded (1) or not (0)', p.is_exceeded::integer::bigint, case
-        when p.deleted_at is not null then p.is_exceeded
-        else coalesce(p.logged_seconds > p.allocated_hours * 3600, false)
-      end::integer::bigint)
+      ('logged seconds', p.logged_seconds, coalesce(l.seconds, 0))
     ) as x (name, kept, counted)
     where p.company_id = ${companyId} and x.kept <> x.counted
     order by p.project_id`;

@@ -1,18 +1,18 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Db } from '../../../db/open.ts';
-import { countedAnew } from '../company/counts.ts';
-import { talliedAnew, talliedColumns } from '../notifications/tallies.ts';
-import type { Difference } from '../task-logs/recompute.ts';
+import type { Db } from '../transaction.ts';
+import { filterColumns, talliedNotifications } from './notification-counts.ts';
+import { countedCompany } from './task-counts.ts';
+import type { Difference } from './verify-work-time.ts';
 
-/** How many rows were counted anew, and where what is kept differs. */
+/** How many rows were counted, and where a stored count differs. */
 export type CountsVerification = {
   checked: { tasks: number; comments: number; notifications: number };
   differences: Difference[];
 };
 
 /**
- * Counts a company's tasks, comments and notifications anew and answers where what is kept of them differs. Each kind is
- * read in one statement, so they may go on changing meanwhile.
+ * Counts a company's tasks, comments and notifications and answers where a stored count differs. Each kind is read in one
+ * statement, so rows may change at the same time.
  */
 export async function verifyCounts(db: Db, companyId: number): Promise<CountsVerification> {
   const differences: Difference[] = [];
@@ -63,7 +63,7 @@ function companyCounts(companyId: number): RawBuilder<Difference> {
       select kind, owner_id, status, sum(count) as count
       from company_counts where company_id = ${companyId} group by kind, owner_id, status
     ) as k
-    full join (${countedAnew(companyId)}) as c using (kind, owner_id, status)
+    full join (${countedCompany(companyId)}) as c using (kind, owner_id, status)
     where coalesce(k.count, 0) <> coalesce(c.count, 0)
     order by kind, owner_id, status`;
 }
@@ -97,12 +97,12 @@ function notificationCounts(companyId: number): RawBuilder<Difference> {
 
 /** Notifications of each person by kind and flags. */
 function notificationTallies(companyId: number): RawBuilder<Difference> {
-  const columns = sql.join(talliedColumns.map((name) => sql.ref(name)));
+  const columns = sql.join(filterColumns.map((name) => sql.ref(name)));
   return sql`
     select concat_ws(' ', 'notifications of employee', employee_id, 'that are', ${columns}) as total,
       coalesce(k.count, 0) as kept, coalesce(c.count, 0) as counted
     from (select * from notification_tallies where company_id = ${companyId}) as k
-    full join (${talliedAnew(companyId)}) as c using (employee_id, ${columns})
+    full join (${talliedNotifications(companyId)}) as c using (employee_id, ${columns})
     where coalesce(k.count, 0) <> coalesce(c.count, 0)
     order by employee_id, ${columns}`;
 }

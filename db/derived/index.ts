@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Db } from '../transaction.ts';
+import { commentCounts } from './comment-counts.ts';
+import { notificationCounts } from './notification-counts.ts';
+import { taskCounts } from './task-counts.ts';
+import { workTime } from './work-time.ts';
+
+/*
+ * Derived data: sums and counts that would take too long to compute when they are read. Triggers keep them, in the
+ * transaction of each change, so an operation writes its own rows and nothing else. Invariants:
+ *
+ * - No statement of the service writes a derived table, but for the recomputations beside each definition.
+ * - A definition is a function and its triggers. They are installed after the migrations, wherever they differ.
+ * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
+ *   functions that run in one role keep their plans.
+ * - Locks are taken in this order: tasks, task logs, the company's row, projects by id, advisory locks on the days of the
+ *   company and of its employees by id, `company_days` by day, `projects.logged_seconds` by id, the recipient's
+ *   `notification_counts`, event streams, and at COMMIT `comment_counts`.
+ * - `npm run verify-totals` recomputes everything and compares.
+ */
+
+const definitions = { workTime, taskCounts, commentCounts, notificationCounts };
+
+/** What all processes that install definitions at once lock first. */
+const lockKey = 7_210_020;
+
+const hashOf = (statements: readonly string[]): string =>
+  createHash('sha256').update(statements.join(';')).digest('hex');
+
+/** Installs the definitions that the database lacks or has in another form. */
+export async function installDerived(db: Db): Promise<void> {
+  if ((await listOutdated(db)).length === 0) return;
+  await db.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
+    for (const name of await listOutdated(transaction)) {
+      for (const statement of definitions[name]) await sql.raw(statement).execute(transaction);
+      const row = { name, hash: hashOf(definitions[name]) };
+      await transaction
+        .insertInto('derived_definitions')
+        .values(row)
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ hash: row.hash }))
+        .execute();
+    }
+  });
+}
+
+async function listOutdated(db: Db): Promise<(keyof typeof definitions)[]> {
+  const installed = await db.selectFrom('derived_definitions').select(['name', 'hash']).execute();
+  const hashes = new Map(installed.map(({ name, hash }) => [name, hash]));
+  const names = Object.keys(definitions) as (keyof typeof definitions)[];
+  return names.filter((name) => hashes.get(name) !== hashOf(definitions[name]));
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import type { Db } from '../transaction.ts';
+import { onEachStatement } from './triggers.ts';
+
+/*
+ * `notification_counts`: how many notifications a recipient has, and how many of them are unread. Its row is also what
+ * whoever changes notifications of that recipient locks first.
+ * `notification_tallies`: how many there are of each kind and with which flags, so that the total of a list costs the
+ * same whatever it is filtered by.
+ */
+
+/** What lists are filtered by. */
+export const filterColumns = [
+  'app_type',
+  'category',
+  'priority',
+  'is_mention',
+  'is_read',
+  'is_starred',
+  'is_later',
+  'is_archived',
+] as const;
+
+const columnList = filterColumns.join(', ');
+
+export const notificationCounts = onEachStatement('notifications', 'derive_notification_counts', {
+  body: (changes) => `
+    insert into notification_counts as c (company_id, employee_id, unread, total)
+    select company_id, recipient_id, coalesce(sum(sign) filter (where not is_read), 0), sum(sign)
+    from ${changes} as n
+    group by company_id, recipient_id having sum(sign) <> 0 or sum(sign) filter (where not is_read) <> 0
+    order by company_id, recipient_id
+    on conflict (company_id, employee_id) do update set unread = c.unread + excluded.unread, total = c.total + excluded.total;
+
+    insert into notification_tallies as t (company_id, employee_id, ${columnList}, count)
+    select company_id, recipient_id, ${columnList}, sum(sign) from ${changes} as n
+    group by company_id, recipient_id, ${columnList} having sum(sign) <> 0
+    order by company_id, recipient_id, ${columnList}
+    on conflict (company_id, employee_id, ${columnList}) do update set count = t.count + excluded.count;`,
+});
+
+/** What `notification_tallies` should hold of a company: (employee_id, the columns, count). */
+export const talliedNotifications = (companyId: number) => sql`
+  select recipient_id as employee_id, ${sql.raw(columnList)}, count(*) as count
+  from notifications where company_id = ${companyId} group by recipient_id, ${sql.raw(columnList)}`;
+
+/** Recomputes both for a company. Nobody else may be at work in it. */
+export async function recomputeNotificationCounts(db: Db, companyId: number): Promise<void> {
+  await sql`
+    update notification_counts as c set total = coalesce(n.total, 0), unread = coalesce(n.unread, 0)
+    from employees as e
+    left join (
+      select recipient_id, count(*) as total, count(*) filter (where not is_read) as unread
+      from notifications where company_id = ${companyId} group by recipient_id
+    ) as n on n.recipient_id = e.employee_id
+    where c.company_id = ${companyId} and e.company_id = c.company_id and e.employee_id = c.employee_id`.execute(db);
+  await db.deleteFrom('notification_tallies').where('company_id', '=', companyId).execute();
+  await sql`
+    insert into notification_tallies (company_id, employee_id, ${sql.raw(columnList)}, count)
+    select ${companyId}::bigint, employee_id, ${sql.raw(columnList)}, count
+    from (${talliedNotifications(companyId)}) as n`.execute(db);
+}

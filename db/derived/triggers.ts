@@ -1,0 +1,55 @@
+/** The counted rows of a statement before and after it: all their columns, and `sign`, 1 for a row that came and -1 for one that went. */
+const changesBy = {
+  insert: { rows: 'select *, 1 as sign from new_rows', tables: 'new table as new_rows' },
+  update: {
+    rows: 'select *, -1 as sign from old_rows union all select *, 1 as sign from new_rows',
+    tables: 'old table as old_rows new table as new_rows',
+  },
+  delete: { rows: 'select *, -1 as sign from old_rows', tables: 'old table as old_rows' },
+};
+
+/** Each takes and gives as many microseconds as a short statement; see docs/decisions/derived-data.md. */
+const options = 'language plpgsql security definer set search_path = public';
+
+/**
+ * Makes three triggers, for the statements that insert, update and delete rows of a table. `body` is PL/pgSQL between
+ * `begin` and `end`; it reads the changes as a subquery.
+ */
+export function onEachStatement(
+  table: string,
+  name: string,
+  { declare = '', body }: { declare?: string; body: (changes: string) => string },
+): string[] {
+  return (['insert', 'update', 'delete'] as const).flatMap((event) => {
+    const { rows, tables } = changesBy[event];
+    return [
+      `create or replace function ${name}_on_${event}() returns trigger ${options} as $$
+      ${declare}
+      begin
+        ${body(`(${rows})`)}
+        return null;
+      end $$`,
+      `create or replace trigger ${name}_on_${event} after ${event} on ${table} referencing ${tables}
+        for each statement execute function ${name}_on_${event}()`,
+    ];
+  });
+}
+
+/** Makes a trigger for single rows: `when` says for which events, and under which condition. */
+export function onEachRow(
+  table: string,
+  name: string,
+  { when, declare = '', body }: { when: { event: string; condition?: string }; declare?: string; body: string },
+): string[] {
+  const condition = when.condition === undefined ? '' : `when (${when.condition})`;
+  return [
+    `create or replace function ${name}() returns trigger ${options} as $$
+    ${declare}
+    begin
+      ${body}
+      return null;
+    end $$`,
+    `create or replace trigger ${name} after ${when.event} on ${table} for each row ${condition}
+      execute function ${name}()`,
+  ];
+}

@@ -1,0 +1,230 @@
+import { sql } from 'kysely';
+import type { Db } from '../transaction.ts';
+import { onEachRow, onEachStatement } from './triggers.ts';
+
+/*
+ * Logged time is the sum of task logs; working time is their union: no minute counts twice. Both are kept for each
+ * employee and local day (`work_days`), in sum for each employee (`work_totals`) and, logged time only, in sum for each
+ * day of the company (`company_days`) and for each project (`projects.logged_seconds`). `local_day_start` says where a
+ * day begins, in the time zone of the company. Parts of a log are rounded to the second from its start on, so that they
+ * add up to its duration.
+ */
+
+/** Sums `parts` (employee_id, day, start_time, part_start, part_end) by employee and day. */
+const summedDays = `
+  select employee_id, day,
+    round(extract(epoch from
+      sum(part_end - greatest(part_start, least(part_end, coalesce(covered_until, part_start))))))::integer as working_seconds,
+    sum(extract(epoch from part_end - start_time)::integer
+      - extract(epoch from part_start - start_time)::integer)::bigint as logged_seconds
+  from (
+    select employee_id, day, start_time, part_start, part_end,
+      max(part_end) over (
+        partition by employee_id, day order by part_start, part_end rows between unbounded preceding and 1 preceding
+      ) as covered_until
+    from parts
+  ) as covered
+  group by employee_id, day`;
+
+/** The days of a company's time zone that periods touch, once each. A day that the calendar leaves out is none. */
+const touchedDays = `
+  create or replace function touched_days(
+    of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
+  ) returns table (employee_id bigint, day date, day_start timestamptz, day_end timestamptz) language sql stable as $$
+    select employee_id, day, day_start, day_end
+    from (
+      select d.employee_id, d.day,
+        local_day_start(d.day, c.timezone) as day_start, local_day_start(d.day + 1, c.timezone) as day_end
+      from companies as c
+      cross join lateral (
+        select distinct p.employee_id, local_day(p.period_start, c.timezone) + n as day
+        from unnest(employees, starts, ends) as p (employee_id, period_start, period_end)
+        cross join lateral generate_series(
+          0, local_day(p.period_end - interval '1 microsecond', c.timezone) - local_day(p.period_start, c.timezone)
+        ) as n
+      ) as d
+      where c.company_id = of_company
+    ) as days
+    where day_end > day_start
+  $$`;
+
+const lockKey = (company: string, employee?: string): string =>
+  `hashtextextended('days of ' || ${company}::text${employee === undefined ? '' : ` || ' ' || ${employee}::text`}, 0)`;
+
+/**
+ * Sums the days that the periods touch from their logs, and adds the differences to the sums of days. The lock comes in
+ * a statement before: what was committed while it was waited for must be seen.
+ */
+const sumDays = `
+  create or replace function sum_work_days(
+    of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
+  ) returns void language plpgsql set search_path = public as $$
+  begin
+    perform pg_advisory_xact_lock_shared(${lockKey('of_company')});
+    perform pg_advisory_xact_lock(${lockKey('of_company', 'e.employee_id')})
+    from (select distinct unnest(employees) as employee_id order by 1) as e;
+
+    with touched as materialized (select * from touched_days(of_company, employees, starts, ends)), parts as (
+      select t.employee_id, t.day, l.start_time,
+        greatest(l.start_time, t.day_start) as part_start, least(l.end_time, t.day_end) as part_end
+      from touched as t
+      -- The offset keeps this, and what is stored below, an index scan for each day, whatever the planner expects.
+      cross join lateral (
+        select start_time, end_time from task_logs
+        where company_id = of_company and employee_id = t.employee_id and start_time < t.day_end
+          and start_time > t.day_start - interval '24 hours' and end_time > t.day_start
+        offset 0
+      ) as l
+    ), summed as materialized (${summedDays}), stored as materialized (
+      select w.employee_id, w.day, w.working_seconds, w.logged_seconds
+      from touched as t
+      cross join lateral (
+        select employee_id, day, working_seconds, logged_seconds from work_days
+        where company_id = of_company and employee_id = t.employee_id and day = t.day
+        offset 0
+      ) as w
+    ), emptied as (
+      delete from work_days as w using stored as s
+      where w.company_id = of_company and w.employee_id = s.employee_id and w.day = s.day
+        and not exists (select from summed as d where d.employee_id = s.employee_id and d.day = s.day)
+    ), written as (
+      insert into work_days as w (company_id, employee_id, day, working_seconds, logged_seconds)
+      select of_company, employee_id, day, working_seconds, logged_seconds from summed
+      on conflict (company_id, employee_id, day) do update
+      set working_seconds = excluded.working_seconds, logged_seconds = excluded.logged_seconds
+    ), changes as (
+      select employee_id, day,
+        coalesce(d.working_seconds, 0) - coalesce(s.working_seconds, 0) as working_seconds,
+        coalesce(d.logged_seconds, 0) - coalesce(s.logged_seconds, 0) as logged_seconds
+      from summed as d full join stored as s using (employee_id, day)
+    ), totals as (
+      insert into work_totals as t (company_id, employee_id, logged_seconds, working_seconds)
+      select of_company, employee_id, sum(logged_seconds), sum(working_seconds)
+      from changes group by employee_id
+      on conflict (company_id, employee_id) do update
+      set logged_seconds = t.logged_seconds + excluded.logged_seconds,
+        working_seconds = t.working_seconds + excluded.working_seconds
+    )
+    insert into company_days as d (company_id, day, logged_seconds)
+    select of_company, day, sum(logged_seconds) from changes
+    group by day having sum(logged_seconds) <> 0 order by day
+    on conflict (company_id, day) do update set logged_seconds = d.logged_seconds + excluded.logged_seconds;
+  end $$`;
+
+/** Days are summed where time came, went or moved; projects wherever it did so or changed its project. */
+const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
+  declare: 'declare change record;',
+  body: (changes) => `
+    for change in
+      select company_id, array_agg(employee_id) as employees, array_agg(start_time) as starts, array_agg(end_time) as ends
+      from (
+        select company_id, employee_id, start_time, end_time from ${changes} as c
+        group by company_id, task_log_id, employee_id, start_time, end_time having sum(sign) <> 0
+      ) as moved
+      group by company_id order by company_id
+    loop
+      perform sum_work_days(change.company_id, change.employees, change.starts, change.ends);
+    end loop;
+    for change in
+      select company_id, project_id, sum(sign * duration_seconds) as seconds,
+        coalesce(max(updated_at) filter (where sign > 0), statement_timestamp()) as at
+      from ${changes} as c
+      group by company_id, project_id having sum(sign * duration_seconds) <> 0
+      order by company_id, project_id
+    loop
+      update projects as p
+      set logged_seconds = p.logged_seconds + change.seconds, updated_at = greatest(p.updated_at, change.at)
+      where p.company_id = change.company_id and p.project_id = change.project_id;
+    end loop;`,
+});
+
+/** One job for each crossing of an allocation: the row of the project is locked, so of many that cross it one does. */
+const ofProjects = onEachRow('projects', 'project_exceeds_allocation', {
+  when: { event: 'update', condition: 'new.is_exceeded and not old.is_exceeded and new.deleted_at is null' },
+  declare: 'declare crossing constant text := gen_random_uuid();',
+  body: `
+    insert into deliveries (reaction, lane, dedupe_key, payload, due_at, created_at)
+    values (
+      'project-hours-exceeded', 'database', 'project-hours-exceeded ' || crossing,
+      jsonb_build_object(
+        'companyId', new.company_id, 'projectId', new.project_id, 'crossing', crossing,
+        'allocatedHours', new.allocated_hours, 'loggedHours', round(new.logged_seconds / 3600.0, 2)
+      ),
+      least(new.updated_at, statement_timestamp()), new.updated_at
+    );`,
+});
+
+export const workTime = [touchedDays, sumDays, ...ofLogs, ...ofProjects];
+
+/** Kept small, so that no statement comes near its time limit. */
+const logsPerStatementMax = 200_000;
+
+/**
+ * Recomputes all days of the company in the time zone that its row has now. Whoever logs time waits until this
+ * transaction ends. Lock the company's row before.
+ */
+export async function recomputeWorkDays(db: Db, companyId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.raw(lockKey(String(companyId)))})`.execute(db);
+  for (const table of ['work_days', 'work_totals', 'company_days'] as const)
+    await db.deleteFrom(table).where('company_id', '=', companyId).execute();
+  for (const employeeIds of await partitionEmployees(db, companyId))
+    await sql`
+      with ${recomputedDays(companyId, employeeIds)}
+      insert into work_days (company_id, employee_id, day, working_seconds, logged_seconds)
+      select ${companyId}::bigint, employee_id, day, working_seconds, logged_seconds from summed`.execute(db);
+  await sql`
+    insert into work_totals (company_id, employee_id, logged_seconds, working_seconds)
+    select company_id, employee_id, sum(logged_seconds), sum(working_seconds)
+    from work_days where company_id = ${companyId} group by company_id, employee_id`.execute(db);
+  await sql`
+    insert into company_days (company_id, day, logged_seconds)
+    select company_id, day, sum(logged_seconds)
+    from work_days where company_id = ${companyId} group by company_id, day`.execute(db);
+}
+
+/** All employees of the company, in parts that one statement each can sum. */
+export async function partitionEmployees(db: Db, companyId: number): Promise<number[][]> {
+  const { rows } = await sql<{ employee_id: number; logs: number }>`
+    select e.employee_id, coalesce(l.logs, 0) as logs
+    from employees as e
+    left join (
+      select employee_id, count(*) as logs from task_logs where company_id = ${companyId} group by employee_id
+    ) as l on l.employee_id = e.employee_id
+    where e.company_id = ${companyId}
+    order by e.employee_id`.execute(db);
+  const parts: number[][] = [];
+  let room = -1;
+  for (const { employee_id: employeeId, logs } of rows) {
+    if (logs > room) {
+      parts.push([]);
+      room = logsPerStatementMax;
+    }
+    parts.at(-1)!.push(employeeId);
+    room -= logs;
+  }
+  return parts;
+}
+
+/** `summed` (employee_id, day, working_seconds, logged_seconds) of the given employees, from all their logs. */
+export function recomputedDays(companyId: number, employeeIds: readonly number[]) {
+  return sql`
+    shown as materialized (
+      select l.employee_id, l.start_time, l.end_time, c.timezone,
+        (l.start_time at time zone c.timezone)::date as start_day, (l.end_time at time zone c.timezone)::date as end_day
+      from task_logs as l join companies as c on c.company_id = l.company_id
+      where l.company_id = ${companyId} and l.employee_id = any(${employeeIds}::bigint[])
+    ), days as materialized (
+      select day, local_day_start(day, timezone) as day_start, local_day_start(day + 1, timezone) as day_end
+      from (
+        select distinct start_day + n as day, timezone from shown cross join generate_series(0, end_day - start_day + 1) as n
+      ) as shown_days
+    ), parts as (
+      select s.employee_id, d.day, s.start_time,
+        greatest(s.start_time, d.day_start) as part_start, least(s.end_time, d.day_end) as part_end
+      from shown as s
+      -- A day may begin before the clocks show it, hence one day more.
+      cross join lateral generate_series(0, s.end_day - s.start_day + 1) as n
+      join days as d on d.day = s.start_day + n
+      where s.start_time < d.day_end and s.end_time > d.day_start and d.day_end > d.day_start
+    ), summed as (${sql.raw(summedDays)})`;
+}

@@ -1,0 +1,32 @@
+import { sql, type Selectable } from 'kysely';
+import { compiledFor } from '../../../db/compiled.ts';
+import { filterColumns } from '../../../db/derived/notification-counts.ts';
+import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import type { Recipient } from './queries.ts';
+
+/** The columns that a list is filtered by, each to one value. */
+export type Filters = {
+  [Key in (typeof filterColumns)[number]]?: Selectable<Schema['notifications']>[Key] | undefined;
+};
+
+/** The names of those columns: lists and totals have a statement for each choice of them. */
+export const filterKeyOf = (filters: Filters): string =>
+  filterColumns.filter((name) => filters[name] !== undefined).join(' ');
+
+export const columnsIn = (filterKey: string): (keyof Filters)[] =>
+  filterColumns.filter((name) => filterKey.split(' ').includes(name));
+
+/** How many notifications a person has of which those columns are as given. */
+export async function countFiltered(db: Db, recipient: Recipient, filters: Filters): Promise<number> {
+  const [row] = await sumTallies(db, filterKeyOf(filters), { ...recipient, ...filters });
+  return row!.count;
+}
+
+const sumTallies = compiledFor<string, Recipient & Filters, { count: number }>((db, blank, filterKey) => {
+  const conditions = columnsIn(filterKey).map((name) => sql` and ${sql.ref(name)} = ${blank(name)}`);
+  return sql<{ count: number }>`
+    select coalesce(sum(count), 0)::bigint as count from notification_tallies
+    where company_id = ${blank('companyId')} and employee_id = ${blank('employeeId')}
+    ${sql.join(conditions, sql``)}`.compile(db);
+});

@@ -1,0 +1,20 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+
+/** How many projects or tasks that can be seen there are, of one status or of all; of tasks, those of one owner or of all. */
+export async function countVisible(
+  db: Db,
+  companyId: number,
+  kind: 'project' | 'task',
+  { status, ownerId = 0 }: { status?: string | undefined; ownerId?: number | undefined },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('company_counts')
+    .where('company_id', '=', companyId)
+    .where('kind', '=', kind)
+    .where('owner_id', '=', ownerId)
+    .$if(status !== undefined, (some) => some.where('status', '=', status!))
+    .select(sql<number>`coalesce(sum(count), 0)::bigint`.as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
