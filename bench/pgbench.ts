@@ -25,8 +25,6 @@ function scriptsOf(world: World): Record<string, string> {
   const caller = random('caller', employeeId, callers.length);
   const start = `(timestamptz '2026-01-01' + :begun::float8 * interval '1 millisecond')`;
   const end = `(${start} + interval '25 minutes')`;
-  const array = (value: string, type: string) => `array[${value}]::${type}[]`;
-  const [starts, ends] = [array(start, 'timestamptz'), array(end, 'timestamptz')];
   const withResult = (statement: string) => statement.replace(/;$/, ' \\gset');
   const fact = `json_build_object('comment_id', :comment_id::bigint, 'task_id', :task::bigint)`;
   return {
@@ -45,7 +43,6 @@ function scriptsOf(world: World): Record<string, string> {
       ),
       filled(sql.deliver, `'comment-created ' || :comment_id::text`, fact),
       filled(sql.publish, companyId, `'task ' || :task::text`, `'comment.created'`, fact),
-      filled(sql.countComment, companyId, ':caller'),
       'commit;',
     ].join('\n'),
     'create-log': [
@@ -55,9 +52,6 @@ function scriptsOf(world: World): Record<string, string> {
       'begin;',
       withResult(filled(logs.lockTask, companyId, ':task')),
       filled(logs.insertLog, companyId, ':task', ':employee', ':project_id', start, end, `'Cut the gears'`),
-      filled(logs.lockDays, companyId, ':employee'),
-      filled(logs.keepDays, companyId, array(':employee', 'bigint'), starts, ends),
-      filled(logs.addTime, companyId, ':project_id', '1500'),
       'commit;',
     ].join('\n'),
     notifications: [

@@ -74,10 +74,6 @@ export const findTask = `
 export const insertComment = `
   insert into comments (company_id, task_id, sender_id, message, created_at) values ($1, $2, $3, $4, now())
   returning comment_id, created_at`;
-/** $1 company, $2 sender. */
-export const countComment = `
-  insert into comment_counts (company_id, employee_id, posted) values ($1, $2, 1)
-  on conflict (company_id, employee_id) do update set posted = comment_counts.posted + 1`;
 /** $1 company, $2 stream, $3 type, $4 payload. */
 export const publish = `
   with taken as (

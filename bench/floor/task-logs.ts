@@ -15,9 +15,6 @@ export async function createLog(
     const projectId = task!.project_id;
     const values = [companyId, taskId, employeeId, projectId, start, end, description];
     const [made] = await run<Made>('insert-log', sql.insertLog, values);
-    await run('lock-days', sql.lockDays, [companyId, employeeId]);
-    await run('keep-days', sql.keepDays, [companyId, [employeeId], [made!.start_time], [made!.end_time]]);
-    await run('add-time', sql.addTime, [companyId, projectId, made!.duration_seconds]);
     return toTaskLog(made!);
   });
 }
@@ -38,19 +35,13 @@ export async function createLogs(companyId: number, entries: Entry[]) {
       entries.map(({ endTime }) => endTime),
       entries.map(({ description }) => description),
     ]);
-    await run('lock-days', sql.lockDays, [companyId, userIds[0]]);
     const periods = [userIds, made.map((log) => log.start_time), made.map((log) => log.end_time)];
-    await run('keep-days', sql.keepDays, [companyId, ...periods]);
-    const seconds = new Map<number, number>();
-    for (const log of made) seconds.set(log.project_id, (seconds.get(log.project_id) ?? 0) + log.duration_seconds);
-    const projectIds = [...seconds.keys()];
-    await run('lock-allocations', sql.lockAllocations, [companyId, projectIds]);
-    await run('add-times', sql.addTimes, [companyId, projectIds, [...seconds.values()]]);
+    const projectIds = [...new Set(made.map((log) => log.project_id))];
     const days = await run<{ day: string; working_seconds: number }>('list-days', sql.listDays, [
       companyId,
       ...periods,
     ]);
-    await run('allocations', sql.allocations, [companyId, projectIds]);
+    await run('exceeded', sql.listExceeded, [companyId, projectIds]);
     return {
       created: made.map(toTaskLog),
       skipped: [],

@@ -8,7 +8,7 @@ import { Comment, CommentLike, CommentView } from './comment-entities.js';
 import { Employee, Notification, Project, Task } from './entities.js';
 import { NotificationsController, NotificationsService } from './notifications.js';
 import { TaskLogsController, TaskLogsService } from './task-logs.js';
-import { CompanyDay, TaskLog, WorkDay, WorkTotal } from './time-entities.js';
+import { TaskLog } from './time-entities.js';
 
 const entities = [Comment, CommentLike, CommentView, Employee, Notification, Project, Task];
 
@@ -17,7 +17,7 @@ const entities = [Comment, CommentLike, CommentView, Employee, Notification, Pro
     TypeOrmModule.forRoot({
       type: 'postgres',
       url: process.env['DATABASE_URL']!,
-      entities: [...entities, TaskLog, WorkDay, WorkTotal, CompanyDay],
+      entities: [...entities, TaskLog],
       synchronize: false,
       parseInt8: true,
       extra: { max: 10 },
