@@ -23,14 +23,23 @@ export const filterColumns = [
 
 const columnList = filterColumns.join(', ');
 
-export const notificationCounts = onEachStatement('notifications', 'derive_notification_counts', {
-  body: (changes) => `
-    insert into notification_counts as c (company_id, employee_id, unread, total)
-    select company_id, recipient_id, coalesce(sum(sign) filter (where not is_read), 0), sum(sign)
+/** Only the first notification of a recipient finds no row to add to. */
+const addToCounts = (changes: string, event: 'insert' | 'update' | 'delete'): string => {
+  const net = `
+    select company_id, recipient_id, coalesce(sum(sign) filter (where not is_read), 0) as unread, sum(sign) as total
     from ${changes} as n
     group by company_id, recipient_id having sum(sign) <> 0 or sum(sign) filter (where not is_read) <> 0
-    order by company_id, recipient_id
-    on conflict (company_id, employee_id) do update set unread = c.unread + excluded.unread, total = c.total + excluded.total;
+    order by company_id, recipient_id`;
+  return event === 'insert'
+    ? `insert into notification_counts as c (company_id, employee_id, unread, total) ${net}
+      on conflict (company_id, employee_id) do update set unread = c.unread + excluded.unread, total = c.total + excluded.total;`
+    : `update notification_counts as c set unread = c.unread + n.unread, total = c.total + n.total from (${net}) as n
+      where c.company_id = n.company_id and c.employee_id = n.recipient_id;`;
+};
+
+export const notificationCounts = onEachStatement('notifications', 'derive_notification_counts', {
+  body: (changes, event) => `
+    ${addToCounts(changes, event)}
 
     insert into notification_tallies as t (company_id, employee_id, ${columnList}, count)
     select company_id, recipient_id, ${columnList}, sum(sign) from ${changes} as n

@@ -18,7 +18,7 @@ const options = 'language plpgsql security definer set search_path = public';
 export function onEachStatement(
   table: string,
   name: string,
-  { declare = '', body }: { declare?: string; body: (changes: string) => string },
+  { declare = '', body }: { declare?: string; body: (changes: string, event: keyof typeof changesBy) => string },
 ): string[] {
   return (['insert', 'update', 'delete'] as const).flatMap((event) => {
     const { rows, tables } = changesBy[event];
@@ -26,7 +26,7 @@ export function onEachStatement(
       `create or replace function ${name}_on_${event}() returns trigger ${options} as $$
       ${declare}
       begin
-        ${body(`(${rows})`)}
+        ${body(`(${rows})`, event)}
         return null;
       end $$`,
       `create or replace trigger ${name}_on_${event} after ${event} on ${table} referencing ${tables}
