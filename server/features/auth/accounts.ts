@@ -31,12 +31,17 @@ export async function getAccountById(db: Db, accountId: number): Promise<Account
  * make one. It is one statement, so that an account cannot take another address between looking and holding.
  */
 export async function getOrInsertAccount(db: Db, email: string, now: Date): Promise<Account> {
-  return db
-    .insertInto('accounts')
-    .values({ email, created_at: now, updated_at: now })
-    .onConflict((conflict) => conflict.column('email').doUpdateSet((eb) => ({ email: eb.ref('excluded.email') })))
-    .returning(['account_id', 'email', 'email_verified_at', 'password_hash'])
-    .executeTakeFirstOrThrow();
+  return (
+    db
+      .insertInto('accounts')
+      .values({ email, created_at: now, updated_at: now })
+      // Naming the key would lock it against references, and two sign-ins that refer to the account would deadlock.
+      .onConflict((conflict) =>
+        conflict.column('email').doUpdateSet((eb) => ({ updated_at: eb.ref('accounts.updated_at') })),
+      )
+      .returning(['account_id', 'email', 'email_verified_at', 'password_hash'])
+      .executeTakeFirstOrThrow()
+  );
 }
 
 /**
