@@ -42,6 +42,8 @@ export type AppParts = {
     trustProxy: string[];
     /** Connections of one network on which nobody has shown who they are, at most; any number where left out. */
     connectionsPerNetwork?: number;
+    /** A server of its own for /metrics, which the public does not reach, and for the reference where that says so. */
+    opsPort?: { hasDocs: boolean };
     /** Whether the demo page is served. */
     hasDemoPage?: boolean;
   };
@@ -51,6 +53,8 @@ export type AppParts = {
 
 export type App = {
   server: FastifyInstance;
+  /** For operators alone, where the settings ask for it. */
+  opsServer: FastifyInstance | undefined;
   worker: Worker;
   sweep: Sweep;
   mornings: Mornings;
@@ -106,25 +110,31 @@ export async function createApp(parts: AppParts): Promise<App> {
     corsOrigins: settings.corsOrigins,
     connectionsPerNetwork: settings.connectionsPerNetwork,
   });
-  registerMetrics(server, appRouter, { ...services, worker, countRefusedConnections });
+  const ops = settings.opsPort && (await createShell({ logger, trustProxy: false, corsOrigins: [] }));
+  registerMetrics(server, appRouter, { ...services, worker, countRefusedConnections }, ops?.server ?? server);
+  if (ops) registerHealth(ops.server, { database, isClosing });
   registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);
   registerPictures(server, services);
   await registerTrpc(server, appRouter, services, { readBody });
   await registerWebSocket(server, appRouter, services, settings);
-  registerDocs(server, appRouter, settings.publicUrl);
+  registerDocs(ops && settings.opsPort?.hasDocs === true ? ops.server : server, appRouter, settings.publicUrl);
   if (settings.hasDemoPage === true) registerDemoPage(server, settings);
   refuseOtherMethods();
+  ops?.refuseOtherMethods();
   tail.start();
 
   return {
     server,
+    opsServer: ops?.server,
     worker,
     sweep,
     mornings,
     services,
     async close() {
       await server.close();
+      // What a shutdown does can be watched to its end.
+      await ops?.server.close();
       await background.drain();
       await Promise.all([worker.stop(), sweep.stop(), mornings.stop(), tail.stop()]);
     },

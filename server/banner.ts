@@ -1,11 +1,13 @@
 import type { Running } from './start.ts';
 
 /** What a newcomer needs to know, in a few lines: where everything is, and a first call that works when pasted. */
-export function bannerOf({ url, publicUrl, databaseServer, dataFolder, mailFile, demoPage, demo }: Running): string {
+export function bannerOf(running: Running): string {
+  const { url, publicUrl, opsUrl, docsUrl, databaseServer, dataFolder, mailFile, demoPage, demo } = running;
   const facts: [name: string, value: string | undefined][] = [
     ['Public address', publicUrl === url ? undefined : publicUrl],
     ['Demo page', demoPage],
-    ['API reference', `${url}/docs`],
+    ['API reference', docsUrl],
+    ['Metrics', opsUrl && `${opsUrl}/metrics`],
     ['Database', databaseServer === undefined ? `embedded, in ${dataFolder}` : `PostgreSQL at ${databaseServer}`],
     ['Mail', mailFile === undefined ? 'sent through SendGrid' : `written to ${mailFile}`],
     ['Demo sign-in', demo && `${demo.email}  ${demo.password}`],

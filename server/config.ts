@@ -6,6 +6,7 @@ export class BadSetting extends Error {
   override name = 'BadSetting';
 }
 
+const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 const words = z.string().transform((value) =>
   value
@@ -40,14 +41,17 @@ const schema = z.object({
     .enum(['development', 'test', 'production'], 'must be development, test or production')
     .default('development')
     .describe('`production` refuses to start half-configured (see above), and makes the demo company opt-in'),
-  PORT: z.coerce
-    .number('must be a port number')
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(3000)
-    .describe('Port to listen on; 0 takes a free one'),
+  PORT: port.default(3000).describe('Port to listen on; 0 takes a free one'),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
+  OPS_PORT: port
+    .optional()
+    .describe(
+      'Private port for /metrics, which the public port then lacks; /healthz and /readyz are on both; 0 takes a free one',
+    ),
+  OPS_HOST: z.string().min(1).default('127.0.0.1').describe('Address of OPS_PORT: one that only operators reach'),
+  OPS_DOCS: flag
+    .default(false)
+    .describe('true: /docs, /openapi.json and /asyncapi.json are on OPS_PORT as well, and no longer public'),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, the keys and the mail file'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database')
     .optional()
@@ -180,6 +184,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   // The value itself may be a secret, so only its name is told.
   const sentences = (error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`);
   const missing = given['NODE_ENV'] === 'production' ? missingInProduction(given) : [];
+  if (data?.OPS_DOCS === true && data.OPS_PORT === undefined) sentences.push('OPS_DOCS needs OPS_PORT');
   if (missing.length > 0) sentences.push(`production needs ${missing.join(', ')}`);
   if (data === undefined || sentences.length > 0) throw new BadSetting(`Bad setting: ${sentences.join('; ')}.`);
   return data;

@@ -24,6 +24,9 @@ import { createSendGridMailer } from './mail/sendgrid-mailer.ts';
 export type Running = {
   /** Where it listens, as a program on this machine reaches it. */
   url: string;
+  /** Where operators find /metrics, where that has a port of its own. */
+  opsUrl: string | undefined;
+  docsUrl: string;
   publicUrl: string;
   /** The database server, without its password; undefined for the embedded database. */
   databaseServer: string | undefined;
@@ -157,17 +160,21 @@ async function startOn(
       corsOrigins: config.CORS_ORIGINS,
       trustProxy: config.TRUST_PROXY,
       connectionsPerNetwork: config.CONNECTIONS_PER_NETWORK,
+      ...(config.OPS_PORT === undefined ? {} : { opsPort: { hasDocs: config.OPS_DOCS } }),
       hasDemoPage: demoPage !== undefined,
     },
   });
 
   const demo = await prepareDemo(app, config, dataFolder);
   await app.server.listen({ port, host: config.HOST });
+  const opsUrl = await listenForOperators(app, config);
   app.worker.start();
   app.sweep.start();
   app.mornings.start();
   return {
     url,
+    opsUrl,
+    docsUrl: `${config.OPS_DOCS ? (opsUrl ?? url) : url}/docs`,
     publicUrl,
     databaseServer: config.DATABASE_URL === undefined ? undefined : nameOf(config.DATABASE_URL),
     dataFolder,
@@ -181,6 +188,20 @@ async function startOn(
       await database.close();
     },
   };
+}
+
+async function listenForOperators({ opsServer }: App, config: Config): Promise<string | undefined> {
+  if (!opsServer) return undefined;
+  const { OPS_PORT: port = 0, OPS_HOST: host } = config;
+  try {
+    await opsServer.listen({ port, host });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new CannotStart(
+      `It is not possible to listen on ${host}:${port} (${code}): set OPS_PORT and OPS_HOST to what is free.`,
+    );
+  }
+  return `http://${reachable(host)}:${(opsServer.server.address() as AddressInfo).port}`;
 }
 
 async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: string): Promise<Tokens> {

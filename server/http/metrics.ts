@@ -7,8 +7,13 @@ import { calledPaths } from './trpc-answers.ts';
 
 type Measured = MeasuredDeliveries & Pick<Services, 'connections' | 'streams'> & { countRefusedConnections(): number };
 
-/** /metrics for Prometheus. Each app has a registry of its own, for tests start many. */
-export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, services: Measured): void {
+/** Measures what `app` answers, and serves it for Prometheus at `/metrics` of `served`. Each app has a registry of its own, for tests start many. */
+export function registerMetrics(
+  app: FastifyInstance,
+  router: AnyTRPCRouter,
+  services: Measured,
+  served: FastifyInstance,
+): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
@@ -29,7 +34,7 @@ export function registerMetrics(app: FastifyInstance, router: AnyTRPCRouter, ser
   });
   watchDeliveries(registry, services);
   watchConnections(registry, services);
-  app.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
+  served.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
 }

@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { BadSetting, readConfig } from '../../server/config.ts';
 import { createTokens } from '../../server/kernel/tokens.ts';
-import { makeHome, runToEnd } from '../support/process.ts';
+import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wms-settings-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  await endAllProcesses();
+  rmSync(folder, { recursive: true });
+});
 const inFolder = { DATA_DIR: folder };
 
 /** What the process says when it refuses to start: one line, and exit code 1. */
@@ -90,6 +93,9 @@ describe('the settings', () => {
 
   test.each([
     ['PORT', '65536'],
+    ['OPS_PORT', '-1'],
+    ['OPS_PORT', 'metrics'],
+    ['OPS_DOCS', 'yes'],
     ['NODE_ENV', 'prod'],
     ['NODE_ENV', 'Production'],
     ['DATABASE_URL', 'mysql://somewhere'],
@@ -158,6 +164,11 @@ describe('the settings', () => {
     );
   });
 
+  test('want a private port where the reference is to be on it', () => {
+    expect(() => readConfig({ OPS_DOCS: 'true' })).toThrow('Bad setting: OPS_DOCS needs OPS_PORT.');
+    expect(readConfig({ OPS_DOCS: 'true', OPS_PORT: '9100' })).toMatchObject({ OPS_PORT: 9100, OPS_HOST: '127.0.0.1' });
+  });
+
   test('say what a database URL looks like, and nothing of what was given', () => {
     const given = () => readConfig({ DATABASE_URL: 'mysql://ada:hidden@db.example.com/wms' });
     expect(given).toThrow('DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database.');
@@ -171,6 +182,18 @@ describe('the settings', () => {
     ]);
   });
 });
+
+test('a private port is listened on, and said where', async () => {
+  const home = await makeHome();
+  onTestFinished(() => home.remove());
+  const service = await startProcess({ ...home.environment, OPS_PORT: '0', OPS_DOCS: 'true', SEED_DEMO: 'false' });
+  const metricsUrl = / Metrics +(\S+)/.exec(service.stdout())![1]!;
+  expect((await fetch(metricsUrl)).status).toBe(200);
+  expect(service.stdout()).toContain(` ${new URL('/docs', metricsUrl).href}\n`);
+  for (const path of ['/metrics', '/docs']) expect((await fetch(`${service.url}${path}`)).status).toBe(404);
+  service.signal('SIGTERM');
+  expect(await service.ended).toBe(0);
+}, 60_000);
 
 test('`npm run keys` prints a key set that works', async () => {
   const { code, stdout } = await runToEnd({}, ['npm', 'run', '--silent', 'keys']);
