@@ -13,11 +13,13 @@ export type Mornings = {
 const quarterMs = 15 * 60_000;
 /** Nodes do not all look in the same moment; a morning that has come is a matter of seconds. */
 const spreadMs = 5_000;
-/** A first look leaves the start alone. */
-const firstAfterMs = 10_000;
 const retryMs = 60_000;
 
-export function createMornings(services: Pick<Services, 'database' | 'clock' | 'log' | 'wakeDeliveries'>): Mornings {
+/** A first look leaves the start alone. */
+export function createMornings(
+  services: Pick<Services, 'database' | 'clock' | 'log' | 'wakeDeliveries'>,
+  firstAfterMs = 10_000,
+): Mornings {
   const { clock, log } = services;
   const stopping = new AbortController();
   let loop: Promise<void> | undefined;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createMornings } from '../../server/delivery/mornings.ts';
 import { morning } from '../../server/features/mornings/morning.ts';
 import { planMornings } from '../../server/features/mornings/plan-mornings.ts';
 import { verifyCounts } from '../../db/derived/verify-counts.ts';
@@ -268,6 +269,19 @@ describe('the hour', () => {
     expect(await look()).toBe(1);
     expect(await told(admin)).toHaveLength(1);
   });
+});
+
+test('a service looks by itself once it has started, and ends at once when it is told to', async () => {
+  await dueOn(admin, dayAfter(1));
+  advanceTo(`${today}T08:00:00Z`);
+  const mornings = createMornings(app.services, 0);
+  mornings.start();
+  const rows = () =>
+    db.selectFrom('company_mornings').where('company_id', '=', admin.companyId).select('day').execute();
+  await vi.waitFor(async () => expect(await rows()).toEqual([{ day: today }]), { timeout: 10_000 });
+  await mornings.stop();
+  await service.drain();
+  expect(await told(admin)).toHaveLength(1);
 });
 
 describe('a task that is overdue', () => {
