@@ -14,6 +14,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** With a space, as folders of people have. */
 const folder = await mkdtemp(join(tmpdir(), 'wms-production packages-'));
 let home: Home;
+/** A first start without compiled code, on a machine that may have other things to do. */
+const timeout = 180_000;
 
 type Entry = { dev?: boolean; os?: string | string[]; cpu?: string | string[]; bin?: Record<string, string> };
 
@@ -31,6 +33,10 @@ async function installed(): Promise<[string, Entry][]> {
   );
 }
 
+/** The packages are taken for what stands in that folder, not for what is beside the files that are linked. */
+const environment = { NODE_OPTIONS: '--preserve-symlinks' };
+const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
+
 beforeAll(async () => {
   home = await makeHome();
   for (const name of ['server', 'db', 'client-sdk', 'docs', 'package.json'])
@@ -40,8 +46,11 @@ beforeAll(async () => {
   for (const [path, { bin = {} }] of await installed()) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await symlink(join(root, path), join(folder, path));
-    for (const [name, file] of Object.entries(bin)) await symlink(join('../..', path, file), join(bins, name));
+    // That of Node is the last to come, as with npm before 11.
+    for (const [name, file] of Object.entries(bin))
+      if (name !== 'node') await symlink(join('../..', path, file), join(bins, name));
   }
+  await runToEnd({}, inFolder('npm run --silent postinstall'));
 });
 afterAll(async () => {
   await endAllProcesses();
@@ -49,11 +58,7 @@ afterAll(async () => {
   await home?.remove();
 });
 
-/** The packages are taken for what stands in that folder, not for what is beside the files that are linked. */
-const environment = { NODE_OPTIONS: '--preserve-symlinks' };
-const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
-
-test('serves the API, its documents and the demo page, with the Node that comes with it', async () => {
+test('serves the API, its documents and the demo page, with the Node that comes with it', { timeout }, async () => {
   const service = await launch(inFolder('npm start'), { ...environment, ...home.environment }, 'ready at ');
   for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors', '/demo/']) {
     const answer = await fetch(service.url + path);
