@@ -85,8 +85,15 @@ function parseTimestamp(value: string): Date | undefined {
     .replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
     .replace(/([+-]\d{2})$/, '$1:00');
   const hours = Number(value.slice(11, 13));
-  const moment = new Date(canonical);
+  const moment = value.slice(16, 19) === ':60' ? parseLeapSecond(canonical) : new Date(canonical);
   return hours < 24 && moment.getTime() >= momentMin && moment.getTime() <= momentMax ? moment : undefined;
+}
+
+/** A second 60 ends a day of UTC and nothing else. Date, as PostgreSQL, counts it as the first one of the next day. */
+function parseLeapSecond(canonical: string): Date {
+  const next = new Date(Date.parse(canonical.replace(':60', ':59')) + 1000);
+  const isMidnight = next.getUTCHours() + next.getUTCMinutes() + next.getUTCSeconds() === 0;
+  return isMidnight ? next : new Date(Number.NaN);
 }
 
 const lengthsOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -160,6 +160,9 @@ describe('contract 1, timestamps', () => {
     ['with an offset to the west', '2026-01-05T23:00:00-09:30', '2026-01-06T08:30:00.000Z'],
     ['with the offset -00:00', '2026-01-05T11:00:00-00:00', '2026-01-05T11:00:00.000Z'],
     ['with a fraction', '2026-01-05T12:00:00.5Z', '2026-01-05T12:00:00.500Z'],
+    // The two examples of RFC 3339 itself.
+    ['with a leap second', '1990-12-31T23:59:60Z', '1991-01-01T00:00:00.000Z'],
+    ['with a leap second elsewhere', '1995-06-30T15:59:60.5-08:00', '1995-07-01T00:00:00.500Z'],
     ['with microseconds', '2026-01-05T13:00:00.123456Z', '2026-01-05T13:00:00.123Z'],
   ])('are taken %s, and answered in UTC with milliseconds and Z', async (_how, sent, answered) => {
     const end = new Date(Date.parse(answered) + 60_000).toISOString();
@@ -173,6 +176,8 @@ describe('contract 1, timestamps', () => {
     'yesterday',
     '2026-02-30T08:00:00Z',
     '2026-01-05T25:00:00Z',
+    '2026-01-05T08:00:60Z',
+    '2026-01-05T23:59:61Z',
     '1767600000',
   ])('are refused as %s', async (start) => {
     const log = { task_id: task._id, employee_id: admin._id, start_time: start, end_time: '2026-01-06T00:00:00Z' };
