@@ -7,6 +7,7 @@ import './claims/interface.ts';
 import './claims/wire-bodies.ts';
 import './claims/wire-answers.ts';
 import './claims/sign-in.ts';
+import './claims/expiry.ts';
 import './claims/codes-and-passwords.ts';
 import './claims/invitations.ts';
 import './claims/keys-and-bound-sessions.ts';

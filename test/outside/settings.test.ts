@@ -168,7 +168,7 @@ describe('contract 1, rate limits', () => {
 });
 
 describe('contract 8, a start in a folder', () => {
-  test('makes and keeps AUTH_KEYS in DATA_DIR, takes a free PORT, and SEED_DEMO makes a company', async () => {
+  test('makes and keeps AUTH_KEYS in DATA_DIR, allows 600 requests a minute, and SEED_DEMO makes a company', async () => {
     const folder = join(home.folder, 'fresh');
     mkdirSync(folder, { mode: 0o755 });
     const started = await startProcess({ ...home.environment, DATA_DIR: folder, SEED_DEMO: 'true' });
@@ -177,7 +177,8 @@ describe('contract 8, a start in a folder', () => {
     expect(keys).toContain('"keys"');
     const signIn = JSON.parse(readFileSync(join(folder, 'demo-sign-in.json'), 'utf8')) as object;
     const demo = createCaller(started.url);
-    expect(said(await demo.post('/login/', signIn))).toBe('200');
+    const login = await demo.post('/login/', signIn);
+    expect([said(login), login.headers.get('ratelimit-limit')]).toEqual(['200', '600']);
     expect((await demo.get('/demo/')).headers.get('content-type')).toContain('text/html');
   });
 });

@@ -6,9 +6,8 @@ import { apple, google, service } from '../running.ts';
 /*
  * Contract 2: tokens, sessions, logins. One-time codes and passwords are in codes-and-passwords.ts.
  *
- * Not to be seen from outside: what needs a clock (an expired access token that is served with X-Access-Token, the end of a
- * refresh token after 30 days and of a session after 90, a predecessor after 10 seconds, a ticket after 5 minutes:
- * test/features/sessions.test.ts, test/features/login.test.ts), that secrets are stored hashed (test/contract/hardening.test.ts),
+ * Not to be seen from outside: what needs a clock (the end of a session after 90 days, a predecessor after 10 seconds, a
+ * ticket after 5 minutes: test/features/sessions.test.ts, test/features/login.test.ts; expired tokens are in expiry.ts), that secrets are stored hashed (test/contract/hardening.test.ts),
  * that a logout holds on every node (test/features/sessions.test.ts), and equal times of refusals (`npm run bench:sign-in`).
  */
 
@@ -166,10 +165,14 @@ describe('contract 2, the login result', () => {
       expect(got(await login({ company_id })).company.company_id).toBe(company_id);
     expect(said(await login({ company_id: 987_654_321 }))).toBe('400 VALIDATION_FAILED company_id:not_found');
     expect(got(await service.codeLogin(email, { company_id: inSecond })).company.company_id).toBe(inSecond);
-    const token = await google.sign({ email, subject: 'of-both' });
-    expect(got(await stranger.post('/api/google-login/', { token, company_id: inSecond })).company.company_id).toBe(
-      inSecond,
-    );
+    for (const [name, issuer] of [
+      ['google', google],
+      ['apple', apple],
+    ] as const) {
+      const token = await issuer.sign({ email, subject: `of both, ${name}` });
+      const body = got(await stranger.post(`/api/${name}-login/`, { token, company_id: inSecond }));
+      expect(body.company.company_id).toBe(inSecond);
+    }
   });
 
   test('of an account of no company has null for both, and its session can do nothing in a company', async () => {

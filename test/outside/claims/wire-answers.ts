@@ -38,14 +38,15 @@ describe('contract 1, errors', () => {
     expect(answer.body.code).toMatch(/^[A-Z][A-Z_]+$/);
   });
 
-  test.each(['VALIDATION_FAILED', 'ROUTE_NOT_FOUND', 'TOKEN_PAIR_REQUIRED', 'INVALID_OTP'])(
-    'of type %s have a page in the docs, where type leads',
-    async (code) => {
-      const page = await stranger.get(new URL(`/docs/errors/${code}`, url).pathname);
-      expect(page.status).toBe(200);
-      expect(page.text).toContain(code);
-    },
-  );
+  test('have a page in the docs, where type leads, whichever code they have', async () => {
+    const document = JSON.stringify(got(await stranger.get('/openapi.json')));
+    const codes = new Set([...document.matchAll(/docs\/errors\/([A-Z_]+)/g)].map(([, code]) => code!));
+    expect(codes.size).toBeGreaterThan(20);
+    for (const code of codes) {
+      const page = await stranger.get(`/docs/errors/${code}`);
+      expect([code, page.status, page.text.includes(code)]).toEqual([code, 200, true]);
+    }
+  });
 
   test('of invalid input list issues with path, message and code', async () => {
     const { body } = await admin.post('/employee/add/', { email: 'x', companyId: admin.companyId });
