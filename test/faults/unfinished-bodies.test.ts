@@ -12,7 +12,6 @@ import { parseAnswer } from '../support/socket.ts';
 const socketsAtOnce = 150;
 const body = Buffer.alloc(3_900_000, 'x');
 const growthBytesMax = 60 * 1024 * 1024;
-const neighbourMsMax = 2_000;
 
 const home = await makeHome();
 let service: ServiceProcess;
@@ -38,6 +37,14 @@ afterAll(async () => {
 const residentBytes = () =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))![1]) * 1024;
 
+/** How long it takes to answer somebody else, a read and a write. */
+async function waitOfNeighbour(): Promise<number> {
+  const began = performance.now();
+  expect((await neighbour.get('/api/sessions/')).status).toBe(200);
+  expect((await neighbour.post('/api/projects/', {})).status).toBe(400);
+  return performance.now() - began;
+}
+
 /** Begins a body and never ends it; answers the status of what comes back. */
 async function hold(line: string): Promise<number> {
   const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', localAddress: '127.0.0.2' });
@@ -57,6 +64,9 @@ test.each([
 ])(
   '150 unfinished bodies of 3.9 MB without a token take little memory and hold up nobody: %s',
   async (_how, line, statuses) => {
+    // On a machine that does much else everything takes its time.
+    const calm = [await waitOfNeighbour(), await waitOfNeighbour(), await waitOfNeighbour()];
+    const waitMsMax = Math.max(2_000, 20 * Math.max(...calm));
     const before = residentBytes();
     const state = { isHeld: true };
     const answered = Promise.all(Array.from({ length: socketsAtOnce }, () => hold(line))).finally(
@@ -65,14 +75,11 @@ test.each([
     let peak = before;
     const waits: number[] = [];
     while (state.isHeld) {
-      const began = performance.now();
-      expect((await neighbour.get('/api/sessions/')).status).toBe(200);
-      expect((await neighbour.post('/api/projects/', {})).status).toBe(400);
-      waits.push(performance.now() - began);
+      waits.push(await waitOfNeighbour());
       peak = Math.max(peak, residentBytes());
     }
     expect(statuses).toEqual(expect.arrayContaining([...new Set(await answered)]));
-    expect(Math.max(...waits)).toBeLessThan(neighbourMsMax);
+    expect(Math.max(...waits)).toBeLessThan(waitMsMax);
     expect(peak - before).toBeLessThan(growthBytesMax);
   },
   90_000,
