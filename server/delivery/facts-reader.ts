@@ -1,6 +1,7 @@
 import type { Database } from '../../db/open.ts';
 import type { Settings } from '../kernel/context.ts';
 import { keyOf, type StoredFact, type StreamEvent, type StreamKind } from '../kernel/streams.ts';
+import { batchesOf } from '../kernel/json-stream.ts';
 import { createTurnstile } from '../kernel/turnstile.ts';
 import type { Recent, Shown } from './recent.ts';
 import { listFacts } from './stored-facts.ts';
@@ -8,17 +9,25 @@ import { listFacts } from './stored-facts.ts';
 /** How many pages are made at once for those who are behind: they hold up neither each other nor the database for long. */
 const pagesAtOnce = 4;
 
+/** What is shown and held at once: so many events, and about so many bytes of them, or one that is longer by itself. */
+const shownMax = 100;
+const shownBytesMax = 256 * 1024;
+/** So few are shown without being weighed: that would cost more than it could spare. */
+const unweighedMax = 4;
+
 /** Where somebody who is behind stands in a stream. */
 type Place = { companyId: number; stream: string; cursor: number };
 
 export type FactsReader = {
+  /** Facts of one company in the parts in which they are to be shown, each of which is short enough to be held. */
+  partsOf<Event extends StreamEvent>(kind: StreamKind<Event>, facts: StoredFact[]): Promise<StoredFact[][]>;
   /** Has facts of one company shown, and keeps the events; nothing gets out that the kind does not declare. */
   show<Event extends StreamEvent>(kind: StreamKind<Event>, facts: StoredFact[]): Promise<Shown<Event>[]>;
   /**
-   * What comes next at a place, at most so much of it; empty where it is no longer in the table. Where it was read for
+   * What comes next at a place, as much of it as is held at once; empty where it is no longer in the table. Where it was read for
    * somebody else meanwhile, it is that alone.
    */
-  readOn<Event extends StreamEvent>(kind: StreamKind<Event>, place: Place, limit: number): Promise<Shown<Event>[]>;
+  readOn<Event extends StreamEvent>(kind: StreamKind<Event>, place: Place): Promise<Shown<Event>[]>;
 };
 
 export function createFactsReader(
@@ -26,6 +35,17 @@ export function createFactsReader(
   recent: Recent,
 ): FactsReader {
   const inTurn = createTurnstile(pagesAtOnce, Infinity);
+
+  async function partsOf<Event extends StreamEvent>(kind: StreamKind<Event>, facts: StoredFact[]) {
+    const [first] = facts;
+    if (!first || facts.length <= unweighedMax) return first ? [facts] : [];
+    const { db } = database.forCompany(first.companyId);
+    const weights = (await kind.weigh?.(db, first.companyId, facts)) ?? [];
+    const sizes = { countMax: shownMax, weightMax: shownBytesMax };
+    return [...batchesOf(facts.keys(), (index) => weights[index] ?? 0, sizes)].map((part) =>
+      part.map((index) => facts[index]!),
+    );
+  }
 
   async function show<Event extends StreamEvent>(kind: StreamKind<Event>, facts: StoredFact[]) {
     const [first] = facts;
@@ -38,17 +58,15 @@ export function createFactsReader(
     });
   }
 
-  async function readOn<Event extends StreamEvent>(
-    kind: StreamKind<Event>,
-    { companyId, stream, cursor }: Place,
-    limit: number,
-  ) {
+  async function readOn<Event extends StreamEvent>(kind: StreamKind<Event>, { companyId, stream, cursor }: Place) {
     const read = recent.find<Event>(keyOf(companyId, stream), cursor + 1);
     if (read) return [read];
     const { db } = database.forCompany(companyId);
-    const facts = await listFacts(db, [{ companyId, stream, position: cursor }], limit);
-    return facts[0]?.sequence === cursor + 1 ? show(kind, facts) : [];
+    const facts = await listFacts(db, [{ companyId, stream, position: cursor }], shownMax);
+    if (facts[0]?.sequence !== cursor + 1) return [];
+    const [next = []] = await partsOf(kind, facts);
+    return show(kind, next);
   }
 
-  return { show, readOn: (kind, place, limit) => inTurn(() => readOn(kind, place, limit)) };
+  return { partsOf, show, readOn: (kind, place) => inTurn(() => readOn(kind, place)) };
 }

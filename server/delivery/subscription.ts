@@ -9,16 +9,16 @@ import type { Follower } from './follower.ts';
 import type { Recent, Shown } from './recent.ts';
 import { findEnd } from './stored-facts.ts';
 
-export type SubscriptionServices = { db: Db; clock: Clock; recent: Recent; reader: FactsReader; onSent(): void };
+export type SubscriptionServices = {
+  db: Db;
+  clock: Clock;
+  recent: Recent;
+  reader: Pick<FactsReader, 'readOn'>;
+  onSent(): void;
+};
 
-/** How many facts are read for one who is behind: at first, and at most. */
-const firstPage = 10;
-const pageMax = 100;
 /** How long a database that is away is left alone. */
 const retryMs = 1_000;
-/** A page is meant to be about this long, whatever its events are like. */
-const pageLength = 256 * 1024;
-
 /**
  * The events of a stream for one subscriber, each once and in order. `follower` must be woken by new ones already
  * when the stream's `end` is looked up, before the caller is told that the subscription has begun; `newest` is the
@@ -36,7 +36,6 @@ export async function* subscription<Event extends StreamEvent>(
   const { companyId } = viewer;
   const stream = `${kind.name} ${subject}`;
   const key = keyOf(companyId, stream);
-  let page = firstPage;
 
   function toSend(event: Event): TrackedEnvelope<Event> {
     follower.throwIfEnded();
@@ -60,10 +59,8 @@ export async function* subscription<Event extends StreamEvent>(
   }
 
   async function readOn(cursor: number): Promise<Shown<Event> | undefined> {
-    const shown = await outlast(() => reader.readOn(kind, { companyId, stream, cursor }, page));
-    const length = shown.reduce((sum, one) => sum + one.length, 0);
-    page = Math.max(1, Math.min(pageMax, Math.floor((pageLength * shown.length) / Math.max(1, length))));
-    return shown[0];
+    const [next] = await outlast(() => reader.readOn(kind, { companyId, stream, cursor }));
+    return next;
   }
 
   if (position === 'now') yield say('stream.opened', end);

@@ -52,10 +52,9 @@ export type TailServices = {
 };
 
 const pollMs = 1_000;
-/** How many facts of one stream are read at once. */
+/** How many facts are read at once, of one stream and of all together. */
 const pageSize = 100;
-/** How many of all streams are shown at once. */
-const shownMax = 200;
+const factsMax = 5_000;
 
 export function createTail(services: TailServices): Tail {
   const { database, settings, clock, log, bus } = services;
@@ -73,20 +72,20 @@ export function createTail(services: TailServices): Tail {
   async function read(streams: Followed[]): Promise<Followed[]> {
     const begun = streams.flatMap((one) => (one.position === undefined ? [] : { ...one, position: one.position }));
     if (begun.length === 0) return [];
-    const facts = await listFacts(database.acrossCompanies.db, begun, pageSize);
+    const limit = Math.max(1, Math.min(pageSize, Math.floor(factsMax / begun.length)));
+    const facts = await listFacts(database.acrossCompanies.db, begun, limit);
     const followedOf = ({ companyId, stream }: StoredFact) => followed.get(keyOf(companyId, stream));
     const groups = Map.groupBy(facts, (fact) => `${fact.companyId} ${followedOf(fact)?.kind.name}`);
     for (const group of groups.values()) {
       const kind = followedOf(group[0]!)?.kind;
       if (!kind) continue;
-      for (let from = 0; from < group.length; from += shownMax) {
-        const shown = group.slice(from, from + shownMax);
-        await reader.show(kind, shown);
-        tell(shown);
+      for (const part of await reader.partsOf(kind, group)) {
+        await reader.show(kind, part);
+        tell(part);
       }
     }
     const counts = Map.groupBy(facts, followedOf);
-    return [...counts].flatMap(([one, own]) => (one && own.length === pageSize ? one : []));
+    return [...counts].flatMap(([one, own]) => (one && own.length === limit ? one : []));
   }
 
   /** They are in memory: whoever follows takes them from there. */

@@ -32,6 +32,8 @@ export type StreamKind<Event extends StreamEvent> = {
   event: z.ZodType<Event>;
   /** Shows facts of one company, of any streams of this kind, in their order; once for all who listen. */
   show(services: { db: Db; settings: Settings }, companyId: number, facts: StoredFact[]): Promise<unknown[]>;
+  /** About how many bytes each of these will take when it is shown; left out where none takes many. */
+  weigh?(db: Db, companyId: number, facts: StoredFact[]): Promise<number[]>;
   /** What is different for each viewer. */
   forViewer?(event: Event, viewer: Member): Event;
   /** Asked again and again: which of these may still be listened to. Left out where nothing but the caller decides. */

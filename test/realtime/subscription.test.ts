@@ -36,9 +36,8 @@ function subscribe(readOn: SubscriptionServices['reader']['readOn'], connection:
     connection: { ready: () => undefined, expect: () => {}, ...connection } as Follow['connection'],
     signal: given.signal,
   };
-  const show: SubscriptionServices['reader']['show'] = async () => [];
   const place = { follower, end: 3, newest: () => 3 };
-  const events = subscription({ ...services, reader: { show, readOn } }, kind, follow, place);
+  const events = subscription({ ...services, reader: { readOn } }, kind, follow, place);
   return { events, follower, recent, stop: () => given.abort() };
 }
 

@@ -5,6 +5,7 @@ import { listNames } from '../employees/queries.ts';
 import { findVisibleTasks } from '../tasks/queries.ts';
 import { streamName } from './events.ts';
 import { listRecords } from './records.ts';
+import { weighComments } from './weigh-comments.ts';
 import { CommentNow } from './schemas.ts';
 
 const aboutComment = <Type extends string>(type: Type, description: string) =>
@@ -41,6 +42,9 @@ export const CommentEvent = z.discriminatedUnion('type', [
   StreamOpened,
 ]);
 
+/** An identifier in a list. */
+const identifierBytes = 8;
+
 type Event = z.infer<typeof CommentEvent>;
 
 const AboutComment = z.object({
@@ -76,6 +80,19 @@ export const taskStream: StreamKind<Event> = {
           );
     return facts.map((fact) =>
       fact.type === 'comment.seen' ? toSeen(fact, names) : toAbout(fact, AboutComment.parse(fact.payload), comments),
+    );
+  },
+
+  async weigh(db, companyId, facts) {
+    const bytesOf = await weighComments(
+      db,
+      companyId,
+      facts.flatMap(({ type, payload }) => (type === 'comment.seen' ? [] : AboutComment.parse(payload).comment_id)),
+    );
+    return facts.map(({ type, payload }) =>
+      type === 'comment.seen'
+        ? Seen.parse(payload).comment_ids.length * identifierBytes
+        : (bytesOf.get(AboutComment.parse(payload).comment_id) ?? 0),
     );
   },
 
