@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../transaction.ts';
+import { options } from './triggers.ts';
 
 /*
  * `comment_counts`: how many comments an employee has posted that are not deleted. The trigger runs at COMMIT: whoever
  * writes much as one person waits for that row, and what is locked last is locked for the shortest time.
  */
 export const commentCounts = [
-  `create or replace function derive_comment_counts() returns trigger
-  language plpgsql security definer set search_path = public as $$
+  `create or replace function derive_comment_counts() returns trigger ${options} as $$
   declare
     row constant comments := coalesce(new, old);
     change constant integer := coalesce((not new.is_deleted)::integer, 0) - coalesce((not old.is_deleted)::integer, 0);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../transaction.ts';
-import { onEachRow, onEachStatement } from './triggers.ts';
+import { onEachRow, onEachStatement, options } from './triggers.ts';
 
 /*
  * Logged time is the sum of task logs; working time is their union: no minute counts twice. Both are kept for each
@@ -30,8 +30,9 @@ const summedDays = `
 const touchedDays = `
   create or replace function touched_days(
     of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
-  ) returns table (employee_id bigint, day date, day_start timestamptz, day_end timestamptz) language sql stable as $$
-    select employee_id, day, day_start, day_end
+  ) returns table (employee_id bigint, day date, day_start timestamptz, day_end timestamptz) rows 10 stable ${options} as $$
+  begin return query
+    select days.employee_id, days.day, days.day_start, days.day_end
     from (
       select d.employee_id, d.day,
         local_day_start(d.day, c.timezone) as day_start, local_day_start(d.day + 1, c.timezone) as day_end
@@ -45,8 +46,15 @@ const touchedDays = `
       ) as d
       where c.company_id = of_company
     ) as days
-    where day_end > day_start
-  $$`;
+    where days.day_end > days.day_start;
+  end $$`;
+
+/** Days that lose their last log; with new logs there are none. */
+const emptied = `emptied as (
+      delete from work_days as w using stored as s
+      where w.company_id = of_company and w.employee_id = s.employee_id and w.day = s.day
+        and not exists (select from summed as d where d.employee_id = s.employee_id and d.day = s.day)
+    ),`;
 
 const lockKey = (company: string, employee?: string): string =>
   `hashtextextended('days of ' || ${company}::text${employee === undefined ? '' : ` || ' ' || ${employee}::text`}, 0)`;
@@ -55,10 +63,10 @@ const lockKey = (company: string, employee?: string): string =>
  * Sums the days that the periods touch from their logs, and adds the differences to the sums of days. The lock comes in
  * a statement before: what was committed while it was waited for must be seen.
  */
-const sumDays = `
-  create or replace function sum_work_days(
+const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
+  create or replace function ${hadLogs ? 'sum_work_days' : 'sum_work_days_of_new_logs'}(
     of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
-  ) returns void language plpgsql set search_path = public as $$
+  ) returns void ${options} as $$
   begin
     perform pg_advisory_xact_lock_shared(${lockKey('of_company')});
     perform pg_advisory_xact_lock(${lockKey('of_company', 'e.employee_id')})
@@ -83,11 +91,7 @@ const sumDays = `
         where company_id = of_company and employee_id = t.employee_id and day = t.day
         offset 0
       ) as w
-    ), emptied as (
-      delete from work_days as w using stored as s
-      where w.company_id = of_company and w.employee_id = s.employee_id and w.day = s.day
-        and not exists (select from summed as d where d.employee_id = s.employee_id and d.day = s.day)
-    ), written as (
+    ), ${hadLogs ? emptied : ''} written as (
       insert into work_days as w (company_id, employee_id, day, working_seconds, logged_seconds)
       select of_company, employee_id, day, working_seconds, logged_seconds from summed
       on conflict (company_id, employee_id, day) do update
@@ -111,19 +115,22 @@ const sumDays = `
     on conflict (company_id, day) do update set logged_seconds = d.logged_seconds + excluded.logged_seconds;
   end $$`;
 
+/** Logs that have another time or employee than before, as they were and as they are. */
+const movedLogs = (changes: string): string => `(
+  select company_id, employee_id, start_time, end_time from ${changes} as c
+  group by company_id, task_log_id, employee_id, start_time, end_time having sum(sign) <> 0
+)`;
+
 /** Days are summed where time came, went or moved; projects wherever it did so or changed its project. */
 const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
   declare: 'declare change record;',
-  body: (changes) => `
+  body: (changes, event) => `
     for change in
       select company_id, array_agg(employee_id) as employees, array_agg(start_time) as starts, array_agg(end_time) as ends
-      from (
-        select company_id, employee_id, start_time, end_time from ${changes} as c
-        group by company_id, task_log_id, employee_id, start_time, end_time having sum(sign) <> 0
-      ) as moved
+      from ${event === 'update' ? movedLogs(changes) : changes} as c
       group by company_id order by company_id
     loop
-      perform sum_work_days(change.company_id, change.employees, change.starts, change.ends);
+      perform ${event === 'insert' ? 'sum_work_days_of_new_logs' : 'sum_work_days'}(change.company_id, change.employees, change.starts, change.ends);
     end loop;
     for change in
       select company_id, project_id, sum(sign * duration_seconds) as seconds,
@@ -138,7 +145,7 @@ const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
     end loop;`,
 });
 
-/** One job for each crossing of an allocation: the row of the project is locked, so of many that cross it one does. */
+/** Appends a job of server/features/task-logs/reactions.ts for each crossing of an allocation: the row of the project is locked, so of many that cross it one does. */
 const ofProjects = onEachRow('projects', 'project_exceeds_allocation', {
   when: { event: 'update', condition: 'new.is_exceeded and not old.is_exceeded and new.deleted_at is null' },
   declare: 'declare crossing constant text := gen_random_uuid();',
@@ -154,7 +161,13 @@ const ofProjects = onEachRow('projects', 'project_exceeds_allocation', {
     );`,
 });
 
-export const workTime = [touchedDays, sumDays, ...ofLogs, ...ofProjects];
+export const workTime = [
+  touchedDays,
+  sumDays({ hadLogs: true }),
+  sumDays({ hadLogs: false }),
+  ...ofLogs,
+  ...ofProjects,
+];
 
 /** Kept small, so that no statement comes near its time limit. */
 const logsPerStatementMax = 200_000;
