@@ -27,16 +27,20 @@ async function startPlanted(plant: Plant): Promise<string> {
     void (async () => {
       const sent = await buffer(request);
       const { method = 'GET', url = '/', rawHeaders } = request;
+      // Names and values in turn. Answers are changed as text, so none may come compressed.
+      const headers = rawHeaders.filter(
+        (_, index) => rawHeaders[index - (index % 2)]!.toLowerCase() !== 'accept-encoding',
+      );
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       const path = url;
-      httpRequest({ port, method, path, headers: rawHeaders }, resolve).on('error', reject).end(sent);
+      httpRequest({ port, method, path, headers }, resolve).on('error', reject).end(sent);
       const answer = await promise;
       const told: Told = { status: answer.statusCode!, headers: answer.headers, body: String(await buffer(answer)) };
       // Its people must be made first.
       const isPreparing = request.headers['x-forwarded-for']?.toString().startsWith(preparingNetwork);
       const planted = isPreparing === true ? undefined : plant({ method, path, body: String(sent) }, told);
-      const { status, headers, body } = { ...told, ...planted };
-      const { 'content-length': _, 'transfer-encoding': __, ...others } = headers;
+      const { status, headers: answered, body } = { ...told, ...planted };
+      const { 'content-length': _, 'transfer-encoding': __, ...others } = answered;
       response.writeHead(status, others).end(body);
     })().catch(() => request.socket.destroy());
   });
