@@ -56,7 +56,7 @@ export const createTaskLog = member
     const { project_id: projectId } = task;
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
-    const made = await insertTaskLog(db, { companyId, log, now }).catch(refuseDuplicate);
+    const made = await ctx.finish(() => insertTaskLog(db, { companyId, log, now })).catch(refuseDuplicate);
     ctx.afterCommit(services.wakeDeliveries);
     return toTaskLog(made);
   });
