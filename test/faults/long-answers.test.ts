@@ -2,26 +2,34 @@ import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
-import { asOneOfSeveral, endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
+import {
+  asOneOfSeveral,
+  endAllProcesses,
+  makeHome,
+  startProcess,
+  type Home,
+  type ServiceProcess,
+} from '../support/process.ts';
 
 /* The longest answers, from a process of its own: what they take of its memory, and of the time of another company. */
 
 const residentBytesMax = 600 * 1024 * 1024;
-/** Twice what it may be on a machine that does nothing else: the tests beside this one take their part of it. */
-const neighbourMsMax = 2_000;
+/** Of 99 in 100 calls. The tests beside this one take their part of the machine, so a second try may show it. */
+const neighbourMsMax = 1_000;
+const tries = { timeout: 300_000, retry: 2 };
 const messageBytes = 65_000;
 
-const home = await makeHome();
 const comments = 1_500;
 const logs = 300_000;
 // The embedded database, inside the process, holds half of that memory by itself and is for a first look.
-const isServer = home.databaseUrl !== undefined;
+const isServer = inject('template').kind === 'server';
+let home: Home;
 afterAll(async () => {
   await endAllProcesses();
-  await home.remove();
+  if (isServer) await home.remove();
 });
 const neighbour = 'neighbour@example.com';
 const start = () =>
@@ -117,6 +125,7 @@ let other: Session;
 let taskId: number;
 beforeAll(async () => {
   if (!isServer) return;
+  home = await makeHome();
   const first = await start();
   const { companyId } = await signIn(first.url);
   const { pair } = await register(first.url);
@@ -131,6 +140,7 @@ beforeAll(async () => {
 
 test.runIf(isServer)(
   'five of the longest answers at once are whole, in bounded memory, and hold up no other company',
+  tries,
   async () => {
     const paths = [
       `/api/tasks/chat/${taskId}/`,
@@ -160,5 +170,4 @@ test.runIf(isServer)(
     expect(peak).toBeLessThan(residentBytesMax);
     expect(worst).toBeLessThan(neighbourMsMax);
   },
-  300_000,
 );
