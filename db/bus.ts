@@ -1,14 +1,14 @@
 import type pg from 'pg';
-import { keepConnected, type KeptConnection } from './kept-connection.ts';
+import { openReconnecting, type ReconnectingClient } from './reconnecting-client.ts';
 
 /**
- * Short messages between all processes on one database, this one included: "look there, something was written".
- * A message may be lost, so whoever listens must also look from time to time without being told.
+ * Short messages between all processes on one database, this one included: the streams with new events.
+ * A message may be lost, so listeners also poll.
  */
 export type Bus = {
   send(message: string): void;
-  /** Hears every message, and undefined where some may have been missed. */
-  listen(hear: (message: string | undefined) => void): void;
+  /** Passes on every message, and undefined where messages may have been lost. */
+  listen(receive: (message: string | undefined) => void): void;
   close(): Promise<void>;
 };
 
@@ -16,14 +16,14 @@ export type Bus = {
 export function createLocalBus(): Bus {
   const listeners = new Set<(message: string) => void>();
   return {
-    send: (message) => listeners.forEach((hear) => hear(message)),
-    listen: (hear) => void listeners.add(hear),
+    send: (message) => listeners.forEach((receive) => receive(message)),
+    listen: (receive) => void listeners.add(receive),
     close: async () => listeners.clear(),
   };
 }
 
 const channel = 'work_management_service';
-/** What may stand behind a NOTIFY that is still running; more is dropped. */
+/** Messages that wait for a NOTIFY under way; more are dropped. */
 const waitingMax = 1_000;
 
 /**
@@ -32,17 +32,17 @@ const waitingMax = 1_000;
  */
 export function createServerBus(config: pg.ClientConfig): Bus {
   const listeners = new Set<(message: string | undefined) => void>();
-  let connection: KeptConnection | undefined;
+  let connection: ReconnectingClient | undefined;
   let waiting: string[] = [];
   let isSending = false;
 
   async function listenOn(client: pg.Client): Promise<void> {
-    client.on('notification', ({ payload = '' }) => listeners.forEach((hear) => hear(payload)));
+    client.on('notification', ({ payload = '' }) => listeners.forEach((receive) => receive(payload)));
     await client.query(`listen ${channel}`);
-    listeners.forEach((hear) => hear(undefined));
+    listeners.forEach((receive) => receive(undefined));
   }
 
-  /** One statement at a time, with all that has come together meanwhile. */
+  /** One statement at a time, with everything that was collected while the last one ran. */
   async function flush(): Promise<void> {
     if (isSending) return;
     isSending = true;
@@ -62,9 +62,9 @@ export function createServerBus(config: pg.ClientConfig): Bus {
       waiting.push(message);
       void flush();
     },
-    listen(hear) {
-      listeners.add(hear);
-      connection ??= keepConnected(config, listenOn);
+    listen(receive) {
+      listeners.add(receive);
+      connection ??= openReconnecting(config, listenOn);
     },
     async close() {
       listeners.clear();

@@ -8,11 +8,16 @@ import pg from 'pg';
 import { createLocalBus, createServerBus, type Bus } from './bus.ts';
 import { columnTypes } from './column-types.ts';
 import { DamagedDatabase, holdFolder, type HeldFolder } from './data-folder.ts';
-import { createStatementNames, scopedStatements, withNamedStatements, type NameStatement } from './named-statements.ts';
-import { openReads, type ReadsOptions } from './reads.ts';
+import {
+  createStatementNames,
+  scopedStatements,
+  withNamedStatements,
+  type NameStatement,
+} from './pipeline/statements.ts';
+import { openReads, type ReadsOptions } from './pipeline/reads.ts';
 import type { Schema } from './schema.ts';
 import { allCompanies, noteScope, oneCompany, outsideCompanies, type Scope } from './scope.ts';
-import { singleStatements, type Run } from './single-statements.ts';
+import { singleStatements, type Run } from './pipeline/single-statements.ts';
 import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
 
 export type { Db } from './transaction.ts';
@@ -68,7 +73,7 @@ export type ServerOptions = {
   rowSecurity?: boolean;
   connectionsMax?: number;
   /** Connections for pipelined reads, beside the pool; 0 where a pooler hands out the server's connections. */
-  readLanes?: number;
+  readConnections?: number;
   onWrite?: ReadsOptions['onWrite'];
 };
 
@@ -96,7 +101,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
       lock_timeout: 10_000,
       idle_in_transaction_session_timeout: 60_000,
     });
-  const { connectionsMax = 10, readLanes: lanes = 2 } = options;
+  const { connectionsMax = 10, readConnections = 2 } = options;
   const bus = createServerBus({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -106,10 +111,10 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
   });
   const onWrite = options.onWrite ?? (() => {});
   const slowPool = openPool(Math.ceil(connectionsMax / 2));
-  const reads = { connection, lanes, onWrite, slowPool };
+  const reads = { connection, connectionCount: readConnections, onWrite, slowPool };
   return wrap('server', openPool(connectionsMax), bus, {
     rowSecurity: options.rowSecurity,
-    reads: lanes === 0 ? undefined : reads,
+    reads: readConnections === 0 ? undefined : reads,
   });
 }
 
@@ -152,7 +157,7 @@ async function openPGlite(folder: string | undefined, dump: Blob | undefined): P
 }
 
 /** An open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
-export function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?: () => Promise<void>): Database {
+function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?: () => Promise<void>): Database {
   const pool = new pg.Pool(
     Object.assign(createPgConfig(pglite), {
       types: columnTypes,

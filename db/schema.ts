@@ -110,19 +110,6 @@ export type Schema = {
     after_employee_id: Generated<number>;
     created_at: Date;
   };
-  deliveries: {
-    delivery_id: GeneratedAlways<number>;
-    reaction: string;
-    dedupe_key: string;
-    payload: Json;
-    attempts: Generated<number>;
-    due_at: Date;
-    leased_until: Date | null;
-    parked_at: Date | null;
-    last_error: string | null;
-    created_at: Date;
-    lane: Generated<string>;
-  };
   derived_definitions: {
     name: string;
     hash: string;
@@ -190,6 +177,19 @@ export type Schema = {
     created_at: Date;
     ended_at: Date | null;
     outcome: string | null;
+  };
+  jobs: {
+    job_id: GeneratedAlways<number>;
+    handler: string;
+    dedupe_key: string;
+    payload: Json;
+    attempts: Generated<number>;
+    due_at: Date;
+    leased_until: Date | null;
+    dead_lettered_at: Date | null;
+    last_error: string | null;
+    created_at: Date;
+    queue: Generated<string>;
   };
   morning_rounds: {
     planned_until: Date;

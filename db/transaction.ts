@@ -1,13 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AbortedTransactionError,
   CompiledQuery,
+  SelectQueryNode,
   Transaction,
   type DatabaseConnection,
   type Dialect,
   type Driver,
   type Kysely,
 } from 'kysely';
+import { noteSent, sendInOrder, type Steps } from './pipeline/in-order.ts';
 import type { Schema } from './schema.ts';
 import { noteScope, setScope, type Scope } from './scope.ts';
 
@@ -19,10 +20,10 @@ export type LazyTransaction = {
   readonly db: Transaction<Schema>;
   commit(): Promise<void>;
   /**
-   * Runs its last statements with COMMIT right behind them, so that what they lock is held no longer than they take:
-   * `send` asks for all of them before it first waits. Where one fails, nothing is kept.
+   * Runs its last statements as {@link inOrder} does, with COMMIT right behind them, so that their row locks are held no
+   * longer than they take. Where one fails, nothing is kept; a further statement is refused.
    */
-  commitBehind<Answer>(send: () => Promise<Answer>): Promise<Answer>;
+  commitBehind<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers>;
   rollback(): Promise<void>;
 };
 
@@ -30,14 +31,15 @@ export type LazyTransaction = {
 type Held = { connection: DatabaseConnection; body: Body; begun: Promise<unknown>; release(): void };
 /** The transaction's statements, each in a scope; in none where row security is off. */
 type Body = (scope: Scope | undefined) => DatabaseConnection;
+type Watch = { isOver(): boolean; onSent(): void };
 
 /**
  * Opens a transaction for one mutation. Until the body's first statement no connection is held,
  * so input is checked and passwords are hashed before anybody else has to wait for one.
  * `onOpen` runs first in it; where it throws, so does the statement that opened the transaction.
  *
- * Statements are sent in the order in which they are asked for, without waiting for each other's answers: BEGIN with the
- * first one, and in one flight whatever is asked for at once (`Promise.all`).
+ * Statements are sent without waiting for each other's answers: BEGIN with the first one, and in one round trip those that
+ * `inOrder` lists.
  *
  * It begins in the given scope; see scope.ts.
  */
@@ -51,8 +53,15 @@ export function beginLazily(
   let held: Promise<Held> | undefined;
   let opened: Promise<Body> | undefined;
   let hasEnded = false;
+  /** Its last statements have been sent. */
+  let isSealed = false;
 
-  const hold = () => (held ??= holdConnection(db, { driver, scope }, () => hasEnded));
+  const hold = () =>
+    (held ??= holdConnection(
+      db,
+      { driver, scope },
+      { isOver: () => hasEnded || isSealed, onSent: () => noteSent(handle) },
+    ));
   const open = () =>
     (opened ??= hold().then(async ({ body }) => {
       await onOpen?.(handleOn(async () => body, scope));
@@ -91,29 +100,26 @@ export function beginLazily(
 
   const rollback = () => end(({ connection }) => driver.rollbackTransaction(connection));
 
-  async function commitBehind<Answer>(send: () => Promise<Answer>): Promise<Answer> {
-    await open();
-    const { begun } = await hold();
-    await begun;
-    let hasFailed = false;
-    const answers = send();
-    answers.catch(() => (hasFailed = true));
-    // By then all of them are on their way, or will never be.
-    await nextTurn();
-    if (hasFailed) await rollback();
-    const [answer, committed] = await Promise.allSettled([answers, commit()]);
-    if (answer.status === 'rejected') throw answer.reason;
+  async function commitBehind<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers> {
+    const sent = await sendInOrder(handle, steps).catch(async (error: unknown) => {
+      await rollback();
+      throw error;
+    });
+    isSealed = true;
+    const [answers, committed] = await Promise.allSettled([Promise.all(sent), commit()]);
+    if (answers.status === 'rejected') throw answers.reason;
     if (committed.status === 'rejected') throw committed.reason;
-    return answer.value;
+    return answers.value as unknown as Answers;
   }
 
-  return { db: handleOn(open, scope), commit, commitBehind, rollback };
+  const handle = handleOn(open, scope);
+  return { db: handle, commit, commitBehind, rollback };
 }
 
 async function holdConnection(
   db: Db,
   { driver, scope }: { driver: Driver; scope: Scope | undefined },
-  hasEnded: () => boolean,
+  watch: Watch,
 ): Promise<Held> {
   const { promise, resolve, reject } = Promise.withResolvers<Held>();
   db.getExecutor()
@@ -122,7 +128,7 @@ async function holdConnection(
       const begun = scope ? beginIn(scope, connection) : driver.beginTransaction(connection, {});
       // Told by the statement that waits for it, or by the commit.
       begun.catch(() => {});
-      resolve({ connection, body: behind({ begun, connection, scope }, hasEnded), begun, release: ended.resolve });
+      resolve({ connection, body: behind({ begun, connection, scope }, watch), begun, release: ended.resolve });
       await ended.promise;
     })
     .catch(reject);
@@ -133,10 +139,10 @@ async function holdConnection(
 const beginIn = ({ role, company }: Scope, connection: DatabaseConnection): Promise<unknown> =>
   connection.executeQuery(CompiledQuery.raw(`begin; set local role ${role}; set local app.company_id = '${company}'`));
 
-const locking = /\bfor (?:no key )?update\b/gi;
-const writing = /\b(?:insert into|update|delete from|merge into)\b/i;
-const mayWrite = (text: string): boolean =>
-  !/^\s*(?:select|with)\b/i.test(text) || writing.test(text.replaceAll(locking, ''));
+/** A select that was built, of nothing but selects. What was written as text counts as one that may write. */
+const isSelect = ({ query }: CompiledQuery): boolean =>
+  SelectQueryNode.is(query) &&
+  (query.with === undefined || query.with.expressions.every(({ expression }) => SelectQueryNode.is(expression)));
 
 const inFailedTransaction = '25P02';
 
@@ -147,7 +153,7 @@ const inFailedTransaction = '25P02';
  */
 function behind(
   { begun, connection, scope }: { begun: Promise<unknown>; connection: DatabaseConnection; scope: Scope | undefined },
-  hasEnded: () => boolean,
+  { isOver, onSent }: Watch,
 ): Body {
   let gate: Promise<unknown> | undefined;
   let failure: unknown;
@@ -167,12 +173,14 @@ function behind(
 
   return (own) => ({
     async executeQuery<Row>(query: CompiledQuery) {
-      if (gate === undefined && mayWrite(query.sql)) gate = begun;
+      if (gate === undefined && !isSelect(query)) gate = begun;
       if (gate !== undefined) await gate;
-      if (hasEnded()) throw failure ?? new Error('the transaction has ended: wait for all statements before the end');
+      if (isOver()) throw failure ?? new Error('the transaction has ended: wait for all statements before the end');
       if (own && (own.role !== current?.role || own.company !== current.company)) enter(own);
+      const answer = connection.executeQuery<Row>(query);
+      onSent();
       try {
-        return await connection.executeQuery<Row>(query);
+        return await answer;
       } catch (error) {
         noteFailure(error);
         throw failure ?? error;

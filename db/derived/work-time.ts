@@ -145,12 +145,12 @@ const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
     end loop;`,
 });
 
-/** Appends a job of server/features/task-logs/reactions.ts for each crossing of an allocation: the row of the project is locked, so of many that cross it one does. */
+/** Appends a job of server/features/task-logs/jobs.ts for each crossing of an allocation: the row of the project is locked, so of many that cross it one does. */
 const ofProjects = onEachRow('projects', 'project_exceeds_allocation', {
   when: { event: 'update', condition: 'new.is_exceeded and not old.is_exceeded and new.deleted_at is null' },
   declare: 'declare crossing constant text := gen_random_uuid();',
   body: `
-    insert into deliveries (reaction, lane, dedupe_key, payload, due_at, created_at)
+    insert into jobs (handler, queue, dedupe_key, payload, due_at, created_at)
     values (
       'project-hours-exceeded', 'database', 'project-hours-exceeded ' || crossing,
       jsonb_build_object(

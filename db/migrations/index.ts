@@ -18,6 +18,7 @@ import * as codeNetworks from './0017-code-networks.ts';
 import * as mornings from './0018-mornings.ts';
 import * as notificationMails from './0019-notification-mails.ts';
 import * as derivedData from './0020-derived-data.ts';
+import * as jobs from './0021-jobs.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -40,4 +41,5 @@ export const migrations: Record<string, Migration> = {
   '0018-mornings': mornings,
   '0019-notification-mails': notificationMails,
   '0020-derived-data': derivedData,
+  '0021-jobs': jobs,
 };

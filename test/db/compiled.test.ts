@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { compiled } from '../../db/compiled.ts';
+import { compiled } from '../../db/pipeline/compiled.ts';
 import { openClone } from '../support/database.ts';
 
 const database = await openClone();
@@ -8,10 +8,10 @@ afterAll(() => database.close());
 
 test('a compiled statement is built once and runs with the values of each call', async () => {
   let built = 0;
-  const double = compiled<{ value: number; words: string[] }, { doubled: number; word: string }>((db, blank) => {
+  const double = compiled<{ value: number; words: string[] }, { doubled: number; word: string }>((db, placeholder) => {
     built += 1;
     return sql<{ doubled: number; word: string }>`
-      select 2 * ${blank('value')}::integer as doubled, ${blank('words')}::text[] as words, ${'kept'} as fixed`.compile(
+      select 2 * ${placeholder('value')}::integer as doubled, ${placeholder('words')}::text[] as words, ${'kept'} as fixed`.compile(
       db,
     );
   });

@@ -153,8 +153,38 @@ test('memberships of before are accepted where the address was proved, and invit
     select a.email, s.method from sessions as s join accounts as a on a.account_id = s.account_id
     where s.ended_at is null`.execute(db);
   expect(live).toEqual([{ email: 'proved@example.com', method: 'password' }]);
-  const { rows: mails } = await sql<{ payload: object }>`select payload from deliveries`.execute(db);
+  const { rows: mails } = await sql<{ payload: object }>`select payload from jobs`.execute(db);
   expect(mails).toEqual([{ payload: { companyId: expect.any(Number), invitationId: expect.any(Number) } }]);
+});
+
+test('the outbox keeps its rows and loses every old name', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  expect((await migrator.migrateTo('0020-derived-data')).error).toBeUndefined();
+  await sql`
+    insert into deliveries (reaction, lane, dedupe_key, payload, attempts, due_at, parked_at, last_error, created_at)
+    values
+      ('timer-of-leaver', 'database', 'timer-of-leaver 7', '{}', 0, now(), null, null, now()),
+      ('send-code', 'mail', 'send-code a', '{}', 35, now(), now(), 'down', now())`.execute(db);
+
+  await migrate(db);
+  const jobs = await db
+    .selectFrom('jobs')
+    .select(['job_id', 'handler', 'queue', 'dedupe_key', 'attempts', 'last_error'])
+    .select((eb) => eb('dead_lettered_at', 'is not', null).as('isDeadLettered'))
+    .orderBy('job_id')
+    .execute();
+  const offboarded = { handler: 'employee-offboarded', queue: 'database', dedupe_key: 'employee-offboarded 7' };
+  const code = { handler: 'send-code', queue: 'mail', dedupe_key: 'send-code a' };
+  expect(jobs).toEqual([
+    { job_id: 1, ...offboarded, attempts: 0, last_error: null, isDeadLettered: false },
+    { job_id: 2, ...code, attempts: 35, last_error: 'down', isDeadLettered: true },
+  ]);
+  const { rows } = await sql`
+    select relname as name from pg_class where relname ~ 'deliver|lane|parked'
+    union all select conname from pg_constraint where conname ~ 'deliver|reaction|lane|parked'`.execute(db);
+  expect(rows).toEqual([]);
 });
 
 test('a step that fails is named and leaves nothing behind, of itself or of those before it', async () => {

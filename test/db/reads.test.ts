@@ -1,32 +1,31 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { Database, Db, ServerOptions } from '../../db/open.ts';
 import { openClone } from '../support/database.ts';
 
 async function open(options: Omit<ServerOptions, 'rowSecurity'> = {}): Promise<Database> {
-  const database = await openClone({ readLanes: 1, ...options });
+  const database = await openClone({ readConnections: 1, ...options });
   onTestFinished(() => database.close());
   return database;
 }
 
-type Place = { pid: number; onLane: boolean };
+type Place = { pid: number; isPipelined: boolean };
 
-/** Where a statement runs: lanes are the only connections that refuse to write. */
+/** Where a statement runs: pipelined connections are the only ones that refuse to write. */
 async function placeOf(db: Db): Promise<Place> {
   const { rows } = await sql<Place>`
-    select pg_backend_pid() as pid, current_setting('default_transaction_read_only') = 'on' as "onLane",
+    select pg_backend_pid() as pid, current_setting('default_transaction_read_only') = 'on' as "isPipelined",
       ${'as a named statement'}::text as "asked"`.execute(db);
-  const { pid, onLane } = rows[0]!;
-  return { pid, onLane };
+  const { pid, isPipelined } = rows[0]!;
+  return { pid, isPipelined };
 }
 
-/** The lane opens beside the first reads. */
-async function onceOnLane({ reads }: Database): Promise<Place> {
+/** The connection opens beside the first reads. */
+async function oncePipelined({ reads }: Database): Promise<Place> {
   return vi.waitUntil(
     async () => {
       const place = await placeOf(reads);
-      return place.onLane && place;
+      return place.isPipelined && place;
     },
     { timeout: 10_000, interval: 10 },
   );
@@ -39,12 +38,21 @@ const echo = async (db: Db, value: number): Promise<number> => {
 const sleep = (db: Db, seconds: number) =>
   sql<{ slept: number }>`select ${seconds}::float8 as slept from pg_sleep(${seconds})`.execute(db);
 
+/** How many reads are slow at this moment, each on a connection for slow ones. */
+async function countSlow(db: Db): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::integer as n from pg_stat_activity
+    where datname = current_database() and state = 'active' and query like 'select % from pg_sleep(%'
+      and pid <> pg_backend_pid() and ${'as a named statement'}::text <> ''`.execute(db);
+  return rows[0]!.n;
+}
+
 const numbers = Array.from({ length: 1_000 }, (_, index) => index);
 
 describe('reads on any database', () => {
   test('each get their own answer, however many are in flight and whatever becomes of the others', async () => {
     const database = await open();
-    if (database.kind === 'server') await onceOnLane(database);
+    if (database.kind === 'server') await oncePipelined(database);
     const answers = await Promise.allSettled(
       numbers.map(async (value) => {
         if (value % 7 === 0) await sql`select 1 / ${value - value}::integer as "failed"`.execute(database.reads);
@@ -58,7 +66,7 @@ describe('reads on any database', () => {
 
   test('see at once what was committed before them', async () => {
     const database = await open();
-    if (database.kind === 'server') await onceOnLane(database);
+    if (database.kind === 'server') await oncePipelined(database);
     for (const index of numbers.slice(0, 20)) {
       const email = `person${index}@example.com`;
       await database.db
@@ -71,10 +79,10 @@ describe('reads on any database', () => {
   });
 });
 
-describe.runIf(inject('template').kind === 'server')('a lane', () => {
+describe.runIf(inject('template').kind === 'server')('a pipelined connection', () => {
   test('takes the reads of all callers on one connection, and none without parameters', async () => {
     const database = await open();
-    const { pid } = await onceOnLane(database);
+    const { pid } = await oncePipelined(database);
     const places = await Promise.all(numbers.slice(0, 50).map(() => placeOf(database.reads)));
     expect(new Set(places.map((place) => place.pid))).toEqual(new Set([pid]));
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database.reads);
@@ -83,7 +91,7 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
 
   test('is left by the reads behind a slow one, which gets its answer elsewhere and stays away', async () => {
     const database = await open();
-    await onceOnLane(database);
+    await oncePipelined(database);
     const order: string[] = [];
     const slow = sleep(database.reads, 1).then(({ rows }) => order.push(`slept ${rows[0]!.slept}`));
     const quick = numbers.slice(0, 50).map((value) => echo(database.reads, value));
@@ -92,16 +100,16 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
     await slow;
     expect(order).toEqual(['quick', 'slept 1']);
 
-    await onceOnLane(database);
+    await oncePipelined(database);
     const again = sleep(database.reads, 0.5);
     const places = [await placeOf(database.reads), await placeOf(database.reads)];
-    expect(places.map((place) => place.onLane)).toEqual([true, true]);
+    expect(places.map((place) => place.isPipelined)).toEqual([true, true]);
     await again;
   });
 
   test('lets many slow reads at once hold up nobody', async () => {
-    const database = await open({ readLanes: 2 });
-    await onceOnLane(database);
+    const database = await open({ readConnections: 2 });
+    await oncePipelined(database);
     const order: string[] = [];
     const slow = numbers.slice(0, 10).map(() => sleep(database.reads, 1).then(() => order.push('slow')));
     await Promise.all(numbers.slice(0, 50).map((value) => echo(database.reads, value)));
@@ -112,11 +120,10 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
 
   test('leaves connections to all others, however many reads are slow', async () => {
     const database = await open({ connectionsMax: 4 });
-    await onceOnLane(database);
+    await oncePipelined(database);
     const order: string[] = [];
     const slow = numbers.slice(0, 5).map(() => sleep(database.reads, 1).then(() => order.push('slow')));
-    // They have left the lane by then.
-    await delay(200);
+    await vi.waitUntil(async () => (await countSlow(database.owner.db)) === 2, { timeout: 5_000, interval: 10 });
     await Promise.all(numbers.slice(0, 20).map((value) => echo(database.db, value)));
     order.push('written');
     await Promise.all(slow);
@@ -125,33 +132,33 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
 
   test('whose connection breaks loses no read, and comes back', async () => {
     const database = await open();
-    const { pid } = await onceOnLane(database);
+    const { pid } = await oncePipelined(database);
     const inFlight = [sleep(database.reads, 0.3), ...numbers.slice(0, 50).map((value) => echo(database.reads, value))];
     await sql`select pg_terminate_backend(${pid}::integer)`.execute(database.owner.db);
     const [slept, ...echoes] = await Promise.all(inFlight);
     expect([slept, ...echoes]).toEqual([expect.objectContaining({ rows: [{ slept: 0.3 }] }), ...numbers.slice(0, 50)]);
-    expect((await onceOnLane(database)).pid).not.toBe(pid);
+    expect((await oncePipelined(database)).pid).not.toBe(pid);
   });
 
   test('keeps away what answers with very many rows', async () => {
     const database = await open();
-    await onceOnLane(database);
+    await oncePipelined(database);
     const many = async () => {
-      const { rows } = await sql<{ onLane: boolean }>`
-        select current_setting('default_transaction_read_only') = 'on' as "onLane"
+      const { rows } = await sql<{ isPipelined: boolean }>`
+        select current_setting('default_transaction_read_only') = 'on' as "isPipelined"
         from generate_series(1, ${5_000})`.execute(database.reads);
-      return { count: rows.length, onLane: rows[0]!.onLane };
+      return { count: rows.length, isPipelined: rows[0]!.isPipelined };
     };
     expect([await many(), await many()]).toEqual([
-      { count: 5_000, onLane: true },
-      { count: 5_000, onLane: false },
+      { count: 5_000, isPipelined: true },
+      { count: 5_000, isPipelined: false },
     ]);
   });
 
   test('refuses what writes, which is done once all the same, and told', async () => {
     const told: string[] = [];
     const database = await open({ onWrite: (text) => void told.push(text) });
-    await onceOnLane(database);
+    await oncePipelined(database);
     await sql`
       insert into accounts (email, created_at, updated_at)
       values (${'written@example.com'}, now(), now())`.execute(database.reads);
@@ -168,7 +175,7 @@ describe.runIf(inject('template').kind === 'server')('a lane', () => {
   });
 
   test('is not needed', async () => {
-    const { reads } = await open({ readLanes: 0 });
-    expect((await placeOf(reads)).onLane).toBe(false);
+    const { reads } = await open({ readConnections: 0 });
+    expect((await placeOf(reads)).isPipelined).toBe(false);
   });
 });

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { compiled } from '../../db/compiled.ts';
-import { lookUp } from '../../db/look-up.ts';
+import { compiled } from '../../db/pipeline/compiled.ts';
+import { rowLoader } from '../../db/pipeline/loader.ts';
 import { migrate } from '../../db/migrate.ts';
 import { openServer, type Db, type Handles } from '../../db/open.ts';
 import { RowSecurityDenied, secureTables } from '../../db/row-security.ts';
@@ -60,10 +60,10 @@ async function insertCompany(name: string): Promise<Company> {
 /** A query that somebody forgot to scope. */
 const listProjects = async (db: Db) =>
   (await db.selectFrom('projects').select('name').orderBy('name').execute()).map(({ name }) => name);
-const listCompiled = compiled<{ like: string }, { name: string }>((db, blank) =>
-  db.selectFrom('projects').where('name', 'like', blank('like')).select('name').orderBy('name').compile(),
+const listCompiled = compiled<{ like: string }, { name: string }>((db, placeholder) =>
+  db.selectFrom('projects').where('name', 'like', placeholder('like')).select('name').orderBy('name').compile(),
 );
-const findProject = lookUp<{ company_id: number; project_id: number; name: string }>('project_id', (db, isAsked) =>
+const findProject = rowLoader<{ company_id: number; project_id: number; name: string }>('project_id', (db, isAsked) =>
   db.selectFrom('projects').where(isAsked).select(['company_id', 'project_id', 'name']).compile(),
 );
 
@@ -223,7 +223,7 @@ const ofNoCompany: Record<string, string> = {
   apple_claims: "an account's",
   idempotent_answers: 'found by a hash of a secret and sealed with it',
   plans: 'the same for all',
-  deliveries: "the service's: some of them are for strangers",
+  jobs: "the service's: some of them are for strangers",
   derived_definitions: 'of the database itself',
   morning_rounds: 'how far the mornings of all companies have been planned',
 };

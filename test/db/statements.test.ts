@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { cutPage } from '../../db/cut-page.ts';
-import { list } from '../../db/list.ts';
+import { paginate } from '../../db/pipeline/paginate.ts';
+import { list } from '../../db/pipeline/list.ts';
 import { openClone } from '../support/database.ts';
 
 const database = await openClone({ connectionsMax: 1 });
@@ -70,19 +70,19 @@ describe('a plan is kept', () => {
     expect(await countPlansMade('select count(*) from unnest($', () => count(sql`${[1, 2, 3]}::bigint[]`))).toBe(20);
   });
 
-  test('for the first page of a whole list, and for one that is narrowed it is not', async () => {
+  test('for the first page of an unfiltered list, and for a filtered one it is not', async () => {
     const numbers = sql<{ n: number }>`(select n from generate_series(1, 100000) as n)`.as<'numbers'>(sql`numbers`);
     const many = (name: string) => db.selectFrom(numbers).where('n', '>', 0).select(`n as ${name}`);
-    const cut = () =>
-      many('cut')
-        .$call(cutPage({ size: 10, skipped: 0, isWhole: true }))
+    const first = () =>
+      many('first')
+        .$call(paginate({ size: 10, offset: 0, isUnfiltered: true }))
         .execute();
-    expect(await countPlansMade('select "n" as "cut"', cut)).toBe(5);
-    const narrowed = () =>
-      many('narrowed')
-        .$call(cutPage({ size: 10, skipped: 0, isWhole: false }))
+    expect(await countPlansMade('select "n" as "first"', first)).toBe(5);
+    const filtered = () =>
+      many('filtered')
+        .$call(paginate({ size: 10, offset: 0, isUnfiltered: false }))
         .execute();
-    expect(await countPlansMade('select "n" as "narrowed"', narrowed)).toBe(20);
+    expect(await countPlansMade('select "n" as "filtered"', filtered)).toBe(20);
   });
 });
 

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Given } from './compiled.ts';
+import type { ValueOrPlaceholder } from './compiled.ts';
 
 /**
  * A list that a statement is given, for `any()` and `unnest()`. As a plain parameter PostgreSQL looks into it at each
@@ -8,7 +8,7 @@ import type { Given } from './compiled.ts';
  * want the same plan however long the list is.
  */
 export const list = <Value>(
-  values: Given<readonly Value[]>,
+  values: ValueOrPlaceholder<readonly Value[]>,
   type: 'bigint' | 'boolean' | 'text' | 'timestamptz',
 ): RawBuilder<Value[]> => sql`(select ${values}::${arrays[type]})::${arrays[type]}`;
 

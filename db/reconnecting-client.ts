@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /** A connection of its own beside the pool, replaced whenever it breaks. */
-export type KeptConnection = {
+export type ReconnectingClient = {
   /** Undefined while there is none: nothing waits for it. */
   current(): pg.Client | undefined;
   /** Gives up the present one, which no longer answers. */
@@ -12,10 +12,10 @@ export type KeptConnection = {
 const reconnectMs = { first: 100, longest: 5_000 };
 
 /** Connects at once, and again with growing pauses. A connection counts once `prepare` is done with it. */
-export function keepConnected(
+export function openReconnecting(
   config: pg.ClientConfig,
   prepare: (client: pg.Client) => Promise<void> = async () => {},
-): KeptConnection {
+): ReconnectingClient {
   let client: pg.Client | undefined;
   let isClosed = false;
   let waitMs = reconnectMs.first;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CompiledQuery, PostgresPool, PostgresPoolClient, PostgresQueryResult, QueryResult } from 'kysely';
 import type pg from 'pg';
-import { NamedQuery } from './named-query.ts';
-import type { Scope } from './scope.ts';
+import { query, type Statement } from './statement-query.ts';
+import type { Scope } from '../scope.ts';
 
 /** Beyond this many different statements the rest go unnamed, so that no connection hoards plans. */
 const namesMax = 1_000;
@@ -36,12 +36,7 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
     const wrapper = Object.assign(Object.create(client) as PostgresPoolClient, {
       release: (discard?: boolean) => client.release(discard),
       query: (text: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<unknown>> => {
-        const name = nameOf(text, values);
-        sendTogether(client);
-        const result =
-          name === undefined
-            ? client.query({ text, values: [...values] })
-            : NamedQuery.run(client, { name, text, values });
+        const result = runStatement(client, { name: nameOf(text, values), text, values });
         return result as unknown as Promise<PostgresQueryResult<unknown>>;
       },
     });
@@ -60,9 +55,8 @@ export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
   return async ({ sql: text, parameters: values }: CompiledQuery, scope: Scope): Promise<QueryResult<unknown>> => {
     const client = await pool.connect();
     try {
-      sendTogether(client);
       const name = nameInScope(nameOf(text, values), scope);
-      const { command, rowCount, rows } = await NamedQuery.run(client, { name, text, values, scope });
+      const { command, rowCount, rows } = await runStatement(client, { name, text, values }, scope);
       const isWrite = rowCount !== null && ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
       return { rows, ...(isWrite ? { numAffectedRows: BigInt(rowCount) } : {}) };
     } catch (error) {
@@ -79,7 +73,25 @@ export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
 export const nameInScope = (name: string | undefined, scope: Scope | undefined): string | undefined =>
   name === undefined || scope === undefined ? name : name + scope.mark;
 
-/** What is sent before anything else can happen in this process goes out in one write. */
+/** Sends a statement; in a scope where row-level security is on. Those that are sent in one go leave in one write. */
+export function runStatement(
+  client: pg.ClientBase,
+  { name, text, values: given }: Statement,
+  scope?: Scope,
+): Promise<pg.QueryResult> {
+  sendTogether(client as pg.PoolClient);
+  // Statements without parameters may be several in one text, such as BEGIN with its scope.
+  if (name === undefined && scope === undefined) return client.query(text, [...given]);
+  return query(client, { name, text, values: given.map(toParameter) }, scope);
+}
+
+/** Lists of numbers as PostgreSQL writes them; pg would quote and escape each. */
+function toParameter(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'number')) return value;
+  return `{${value.join()}}`;
+}
+
+/** Keeps what is written until nothing else can happen in this tick, and sends it as one. */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {
   // The embedded database has no socket.
   if (stream.writableCorked === undefined || stream.writableCorked > 0) return;

@@ -6,9 +6,9 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely';
-import type { Schema } from './schema.ts';
-import type { Scope } from './scope.ts';
-import type { Db } from './transaction.ts';
+import type { Schema } from '../schema.ts';
+import type { Scope } from '../scope.ts';
+import type { Db } from '../transaction.ts';
 
 /** Runs a single statement; in a scope where row security is on. */
 export type Run = (query: CompiledQuery, scope: Scope | undefined) => Promise<QueryResult<unknown>>;
