@@ -1,29 +1,30 @@
 import type { FastifyInstance } from 'fastify';
 import type { Bus } from '../db/bus.ts';
 import type { Database } from '../db/open.ts';
-import { createMornings, type Mornings } from './delivery/mornings.ts';
-import { reactions } from './delivery/reactions.ts';
-import { createSweep, type Sweep } from './delivery/sweep.ts';
-import { createTail } from './delivery/tail.ts';
-import { createWorker, type Worker } from './delivery/worker.ts';
-import { createShell } from './http/app-shell.ts';
-import { registerDemoPage } from './http/demo.ts';
-import { registerDocs } from './http/docs.ts';
-import { registerWebSocket } from './http/events/websocket.ts';
-import { registerHealth } from './http/health.ts';
-import { registerMetrics } from './http/metrics.ts';
-import { registerPictures } from './http/pictures.ts';
-import { registerRest } from './http/rest.ts';
-import { registerTrpc } from './http/trpc.ts';
-import { createBackground } from './kernel/background.ts';
-import { createConnections } from './kernel/connections.ts';
-import type { Clock, Services, Settings } from './kernel/context.ts';
+import { createMornings, type Mornings } from './jobs/mornings.ts';
+import { handlers } from './jobs/handlers.ts';
+import { createSweep, type Sweep } from './jobs/sweep.ts';
+import { createDispatcher } from './events/dispatcher.ts';
+import { createWorker, type Worker } from './jobs/worker.ts';
+import { createShell } from './surfaces/http/app-shell.ts';
+import { registerDemoPage } from './surfaces/docs/demo.ts';
+import { registerDocs } from './surfaces/docs/docs.ts';
+import { registerWebSocket } from './surfaces/realtime/websocket.ts';
+import { registerHealth } from './surfaces/ops/health.ts';
+import { registerMetrics } from './surfaces/ops/metrics.ts';
+import { registerPictures } from './surfaces/rest/pictures.ts';
+import { registerRest } from './surfaces/rest/rest.ts';
+import { registerTrpc } from './surfaces/trpc/trpc.ts';
+import { createBackground } from './platform/background.ts';
+import { createConnections } from './platform/connections.ts';
+import type { Services, Settings } from './kernel/context.ts';
+import type { Clock } from './platform/clock.ts';
 import { createCredentials } from './kernel/credentials.ts';
-import type { IdentityProviders } from './kernel/identity-provider.ts';
-import type { Limits } from './kernel/limits.ts';
-import { createPasswords } from './kernel/passwords.ts';
-import type { Tokens } from './kernel/tokens.ts';
-import type { Logger } from './log.ts';
+import type { IdentityProviders } from './platform/identity-provider.ts';
+import type { Limits } from './platform/rate-limits.ts';
+import { createPasswords } from './platform/passwords.ts';
+import type { Tokens } from './platform/tokens.ts';
+import type { Logger } from './platform/log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { appRouter } from './router.ts';
 
@@ -48,7 +49,7 @@ export type AppParts = {
     hasDemoPage?: boolean;
   };
   logger: Logger;
-  onUndeclaredFault?: Services['onUndeclaredFault'];
+  onUndeclaredError?: Services['onUndeclaredError'];
 };
 
 export type App = {
@@ -59,51 +60,62 @@ export type App = {
   sweep: Sweep;
   mornings: Mornings;
   services: Services;
-  /** Finishes what has begun: open requests, work behind answers, due deliveries. The database stays open. */
+  /** Finishes what has begun: open requests, work behind answers, due jobs. The database stays open. */
   close(): Promise<void>;
 };
 
 /** Wires the service. It listens nowhere and reads no environment. */
 export async function createApp(parts: AppParts): Promise<App> {
-  const { database, clock, mailer, tokens, limits, identityProviders, settings, logger } = parts;
-  const background = createBackground(logger);
-  const connections = createConnections();
-  const tail = createTail({ database, clock, log: logger, settings, connections, bus: parts.bus ?? database.bus });
-  const worker = createWorker(
-    {
-      database,
-      clock,
-      log: logger,
-      settings,
-      tokens,
-      mailer,
-      streams: tail,
-      wakeDeliveries: () => worker.wake(),
-    },
-    reactions,
-  );
+  const { database, clock, logger } = parts;
+  const { services, worker, dispatcher } = createServices(parts);
   const sweep = createSweep({ database, clock, log: logger });
-  const wakeDeliveries = () => worker.wake();
-  const mornings = createMornings({ database, clock, log: logger, wakeDeliveries });
+  const mornings = createMornings(services);
+  const { server, opsServer } = await createServers(parts, services, worker);
+  dispatcher.start();
+  return {
+    server,
+    opsServer,
+    worker,
+    sweep,
+    mornings,
+    services,
+    async close() {
+      await server.close();
+      // The metrics of a shutdown can be read until its end.
+      await opsServer?.close();
+      await services.background.drain();
+      await Promise.all([worker.stop(), sweep.stop(), mornings.stop(), dispatcher.stop()]);
+    },
+  };
+}
+
+/** What operations and job handlers work with. */
+function createServices(parts: AppParts) {
+  const { database, clock, tokens, limits, identityProviders, settings, logger: log, mailer } = parts;
+  const background = createBackground(log);
+  const connections = createConnections();
+  const dispatcher = createDispatcher({ database, clock, log, settings, connections, bus: parts.bus ?? database.bus });
+  const wakeWorker = () => worker.wake();
+  const shared = { database, clock, log, settings, tokens, streams: dispatcher, wakeWorker };
+  const worker: Worker = createWorker({ ...shared, mailer }, handlers);
   const services: Services = {
-    database,
-    clock,
-    log: logger,
-    settings,
-    tokens,
+    ...shared,
     credentials: createCredentials({ database, clock, background }),
     passwords: createPasswords(),
     limits,
     identityProviders,
     background,
-    streams: tail,
     connections,
-    wakeDeliveries,
-    onUndeclaredFault:
-      parts.onUndeclaredFault ??
-      ((operation, code) => logger.error({ operation, code }, 'an undeclared fault was answered')),
+    onUndeclaredError:
+      parts.onUndeclaredError ??
+      ((operation, code) => log.error({ operation, code }, 'an undeclared error was answered')),
   };
+  return { services, worker, dispatcher };
+}
 
+/** The public HTTP server with all surfaces, and the operators' own where the settings ask for one. */
+async function createServers({ settings, logger }: AppParts, services: Services, worker: Worker) {
+  const { database } = services;
   const { server, isClosing, countRefusedConnections, readBody, refuseOtherMethods } = await createShell({
     logger,
     trustProxy: settings.trustProxy.length === 0 ? false : settings.trustProxy,
@@ -122,21 +134,5 @@ export async function createApp(parts: AppParts): Promise<App> {
   if (settings.hasDemoPage === true) registerDemoPage(server, settings);
   refuseOtherMethods();
   ops?.refuseOtherMethods();
-  tail.start();
-
-  return {
-    server,
-    opsServer: ops?.server,
-    worker,
-    sweep,
-    mornings,
-    services,
-    async close() {
-      await server.close();
-      // What a shutdown does can be watched to its end.
-      await ops?.server.close();
-      await background.drain();
-      await Promise.all([worker.stop(), sweep.stop(), mornings.stop(), tail.stop()]);
-    },
-  };
+  return { server, opsServer: ops?.server };
 }

@@ -1,38 +1,9 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { clientIds, flag, isNetwork, isOrigin, port, sender, url, webUrl, words } from './startup/setting-types.ts';
 
 /** A setting that cannot be used: the start stops with this sentence. */
 export class BadSetting extends Error {
   override name = 'BadSetting';
-}
-
-const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
-const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
-const words = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== ''),
-);
-const url = (protocol: RegExp, expected: string) =>
-  z.url({ protocol, error: `must be a URL of the form ${expected}` }).transform((value) => value.replace(/\/+$/, ''));
-const webUrl = url(/^https?$/, 'https://host');
-const clientIds = words
-  .refine((ids) => ids.every((id) => /^[A-Za-z0-9][\w.:/-]*$/.test(id)), 'must be client identifiers, by comma')
-  .default([]);
-/** A plain address, or one with a name: `Work <no-reply@example.com>`. */
-const sender = /^(?:[^<>@"\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
-
-/** As a browser sends it: scheme, host and port alone. */
-function isOrigin(word: string): boolean {
-  return /^https?:/.test(word) && URL.canParse(word) && new URL(word).origin === word;
-}
-
-/** An address or a network in CIDR notation; `true` or a count would let anybody name their own address. */
-function isNetwork(word: string): boolean {
-  const [, address = '', size] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(word) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(size ?? 0) <= (family === 4 ? 32 : 128);
 }
 
 /** Every setting of the service: environment variables, read at the start and nowhere else. */
@@ -66,9 +37,9 @@ const schema = z.object({
     .max(500)
     .default(10)
     .describe(
-      'Connections to the PostgreSQL server that requests and deliveries share, at most; half as many more are for long reads',
+      'Connections to the PostgreSQL server that requests and jobs share, at most; half as many more are for long reads',
     ),
-  DATABASE_READ_LANES: z.coerce
+  DATABASE_READ_CONNECTIONS: z.coerce
     .number('must be a number')
     .int()
     .min(0)
@@ -170,7 +141,9 @@ const schema = z.object({
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
   SEED_DEMO: flag
     .optional()
-    .describe('A small demo company for a first look, and the page at /demo/. Default: true, in production false'),
+    .describe(
+      'A small demo company for a first look, and the page at /demo/ where that was built. Default: true, in production false',
+    ),
 });
 
 export type Config = z.infer<typeof schema>;

@@ -1,14 +1,14 @@
-import { bannerOf } from './banner.ts';
-import { CannotStart } from './cannot-start.ts';
+import { bannerOf } from './startup/banner.ts';
+import { CannotStart } from './startup/cannot-start.ts';
 import { BadSetting, readConfig } from './config.ts';
-import { openLogOutput } from './log-output.ts';
-import { createLogger } from './log.ts';
+import { openLogOutput } from './platform/log-output.ts';
+import { createLogger } from './platform/log.ts';
 import { start } from './start.ts';
 
 /*
  * The process: reads the environment, and nothing else does; starts the service, ends it on a signal.
  * It exits with 0 when it was asked to end and all that had begun was finished, else with 1.
- * Nothing of that waits for whoever reads its output: an ending takes 15 seconds at most, the last lines included.
+ * Nothing of that waits for the reader of its output: an ending takes 15 seconds at most, the last lines included.
  */
 
 /** Longer than the slowest request may take to be finished, shorter than what orchestrators grant by custom. */

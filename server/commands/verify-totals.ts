@@ -1,11 +1,11 @@
 import type { Database } from '../../db/open.ts';
 import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
-import { print, runOnDatabase } from '../operator-command.ts';
+import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
- * For operators: counts every total of every company anew from its logs, projects, tasks, comments and notifications, says what was
- * held against what, and names each total that differs. Changes nothing. A PostgreSQL server may be in use meanwhile; the embedded database
+ * For operators: recomputes every total of every company from its logs, projects, tasks, comments and notifications, says what was
+ * compared with what, and names each total that differs. Changes nothing. A PostgreSQL server may be in use at the same time; the embedded database
  * belongs to one process, so the service must be stopped. Exits with 0 where all agree, else with 1.
  */
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Services } from '../kernel/context.ts';
-import { readPrivate, replacePrivate } from '../private-file.ts';
+import { readPrivate, replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
-import { seedTalk } from './seed-talk.ts';
+import { seedTalk } from './seed-comments.ts';
 import { seedWork } from './seed-work.ts';
 
 /** How to sign in to the demo company. */
@@ -39,7 +39,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
     await transaction.rollback();
     throw error;
   }
-  services.wakeDeliveries();
+  services.wakeWorker();
 }
 
 const DemoSignIn = z.object({ email: z.string(), password: z.string() });

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Caller, Context, Credential, Services } from './context.ts';
+import type { Caller, Context, Services } from './context.ts';
+import type { Credential } from '../platform/credential.ts';
 import type { CredentialRow, Credentials, SessionRow } from './credentials.ts';
-import { INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, UNAUTHENTICATED } from './faults.ts';
-import { checkRefreshToken } from './refresh-rules.ts';
+import { INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, UNAUTHENTICATED } from '../errors/errors.ts';
+import { checkRefreshToken } from './refresh-token-rules.ts';
 import { Concerning } from './security-log.ts';
-import type { RefreshClaims, TokenClaims } from './tokens.ts';
+import type { RefreshClaims, TokenClaims } from '../platform/tokens.ts';
 
 export const apiKeyPrefix = 'wms_';
 
@@ -26,7 +27,7 @@ export async function authenticate(
   const now = clock.now();
   if (request.bearer.startsWith(apiKeyPrefix)) {
     const holder = await loadApiKey(services, request.bearer);
-    request.noteProof();
+    request.noteAuthenticated();
     return holder;
   }
   // What is known already is there at once: then nothing is waited for.
@@ -41,7 +42,7 @@ export async function authenticate(
   const caller = toSession(access.sessionId, await credentials.findSession(access.sessionId), credentials);
   if (refresh && (isExpired || isForSession)) await checkRefreshToken(services, refresh);
   if (isExpired && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
-  request.noteProof();
+  request.noteAuthenticated();
   return caller;
 }
 

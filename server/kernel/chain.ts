@@ -1,8 +1,9 @@
 import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
-import { checkDepth } from './canonical-json.ts';
+import { definitionOf, proceduresOf } from './definitions.ts';
+import { checkDepth } from './wire/canonical-json.ts';
 import type { Context } from './context.ts';
-import { JsonStream } from './json-stream.ts';
+import { JsonStream } from './wire/json-stream.ts';
 import { parserOf } from './parser.ts';
 
 /*
@@ -30,24 +31,26 @@ type Outcome = { ok: true; data: unknown };
 type Next = (more?: { ctx: object }) => Promise<Outcome>;
 type Link = ((call: Call & { meta: unknown; next: Next }) => Promise<Outcome>) & { _type?: string };
 type Body = (call: Call) => Promise<unknown>;
-type Definition = { meta: unknown; inputs: z.ZodType[]; output?: z.ZodType; middlewares: Link[]; resolver: Body };
+type Chain = { meta: unknown; middlewares: Link[]; resolver: Body };
 
-const definitionOf = (procedure: AnyTRPCProcedure): Definition => procedure._def as unknown as Definition;
+const chainOf = (procedure: AnyTRPCProcedure): Chain => procedure._def as unknown as Chain;
 
 /** Calls a procedure: answers what it does, throws what it refuses with. */
 export const runChain = (procedure: AnyTRPCProcedure, call: Call): Promise<Outcome> =>
-  runFrom(definitionOf(procedure), 0, call);
+  runFrom(chainOf(procedure), 0, call);
 
-function runFrom(definition: Definition, index: number, call: Call): Promise<Outcome> {
-  const next: Next = (more) =>
-    runFrom(definition, index + 1, more ? { ...call, ctx: { ...call.ctx, ...more.ctx } } : call);
-  return definition.middlewares[index]!({ ...call, meta: definition.meta, next });
+function runFrom(chain: Chain, index: number, call: Call): Promise<Outcome> {
+  const next: Next = (more) => runFrom(chain, index + 1, more ? { ...call, ctx: { ...call.ctx, ...more.ctx } } : call);
+  return chain.middlewares[index]!({ ...call, meta: chain.meta, next });
 }
 
 /** Makes one link of the checks and the body of each procedure of a router, for whichever door calls it. */
 export function shortenChains(router: AnyTRPCRouter): void {
-  for (const procedure of Object.values(router._def.procedures as Record<string, AnyTRPCProcedure>)) {
-    const { middlewares, inputs, output, resolver } = definitionOf(procedure);
+  for (const [name, procedure] of proceduresOf(router)) {
+    const { inputs, output } = definitionOf(procedure);
+    const { middlewares, resolver } = chainOf(procedure);
+    if (!Array.isArray(middlewares) || typeof resolver !== 'function')
+      throw new Error(`this tRPC keeps the chain of ${name} in another shape: see docs/decisions/0006`);
     const first = middlewares.findIndex((link) => link._type === 'input' || link._type === 'output');
     if (first === -1) continue;
     const checks = middlewares.slice(first, -1);
@@ -73,7 +76,7 @@ function bodyOf(body: Body, input: z.ZodType | undefined, output: z.ZodType | un
   };
 }
 
-const takesStreams = ({ ctx }: Call): boolean => (ctx as Context).request.takesStreams === true;
+const takesStreams = ({ ctx }: Call): boolean => (ctx as Context).request.acceptsStreams === true;
 
 function read(parse: (value: unknown) => unknown, given: unknown): unknown {
   checkDepth(given);

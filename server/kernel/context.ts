@@ -1,21 +1,17 @@
 import type { Database, Db } from '../../db/open.ts';
-import type { Background } from './background.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { Steps } from '../../db/pipeline/in-order.ts';
+import type { Background } from '../platform/background.ts';
+import type { Connections } from '../platform/connections.ts';
+import type { Connection } from '../platform/connection.ts';
 import type { Credentials } from './credentials.ts';
-import type { IdentityProviders } from './identity-provider.ts';
-import type { Limits } from './limits.ts';
-import type { Passwords } from './passwords.ts';
+import type { IdentityProviders } from '../platform/identity-provider.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Credential } from '../platform/credential.ts';
+import type { Limits } from '../platform/rate-limits.ts';
+import type { Log } from '../platform/log.ts';
+import type { Passwords } from '../platform/passwords.ts';
 import type { Streams } from './streams.ts';
-import type { Tokens } from './tokens.ts';
-
-export type Clock = { now(): Date };
-
-export type Log = {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-};
+import type { Tokens } from '../platform/tokens.ts';
 
 /** Addresses and switches that operations need to know. */
 export type Settings = {
@@ -45,16 +41,16 @@ export type Services = {
   /** Facts on their way to those who listen. */
   streams: Streams;
   connections: Connections;
-  /** Tells the delivery worker that there is something new to do. */
-  wakeDeliveries(): void;
-  /** Told of a fault that the operation does not list; tests fail on it. */
-  onUndeclaredFault(operation: string, code: string): void;
+  /** Wakes the worker: a job was enqueued. */
+  wakeWorker(): void;
+  /** Told of an API error that the operation does not list; tests fail on it. */
+  onUndeclaredError(operation: string, code: string): void;
 };
 
 /** One request, whichever door it came through. */
 export type RequestInfo = {
   id: string;
-  /** The caller's address, as far as the trusted proxies vouch for it; IPv6 by its /64. */
+  /** The caller's address, as reported by trusted proxies; IPv6 by its /64. */
   network: string;
   userAgent: string | null;
   bearer: string | undefined;
@@ -62,33 +58,20 @@ export type RequestInfo = {
   idempotencyKey: string | undefined;
   setHeader(name: string, value: string): void;
   /** Told that its caller has shown who they are. */
-  noteProof(): void;
+  noteAuthenticated(): void;
   /** Who is calling, where that was found out before the body was read. */
   caller?: Caller | undefined;
   /** Whether a file can be answered; see download.ts. */
-  takesDownloads?: true;
+  acceptsDownloads?: true;
   /** Whether an answer can be sent while it is made; see json-stream.ts. */
-  takesStreams?: true;
+  acceptsStreams?: true;
   /** The connection that a subscription lasts on; a request that is answered at once has none. */
   connection?: Connection;
 };
 
 export type Context = { services: Services; request: RequestInfo };
 
-/** What an API key may be used for. */
-export const scopes = ['read', 'write', 'login'] as const;
-export type Scope = (typeof scopes)[number];
-
-/**
- * How the caller proved who they are. Only a session of their own has an account: one that a company's API key opened
- * is bound to an employee of that company, and neither it nor a key reaches what belongs to the account.
- */
-export type Credential =
-  | { kind: 'session'; sessionId: number; accountId: number }
-  | { kind: 'boundSession'; sessionId: number }
-  | { kind: 'apiKey'; apiKeyId: number; scopes: Scope[] };
-
-/** Whoever holds a good credential, before an operation says whether they may call it. */
+/** The holder of a valid credential, before the operation authorizes them. */
 export type Caller = { credential: Credential; membership: Membership | null };
 
 /** The holder of an account, in a session of their own, perhaps with no company yet. */
@@ -118,10 +101,10 @@ export type Member = Membership & { credential: Credential };
 export type MutationScope = {
   db: Db;
   /**
-   * Runs the last statements of the mutation with COMMIT right behind them. `send` asks for all of them before it first
-   * waits, and the body refuses nothing after it: by then it is done.
+   * Runs the last statements of the mutation as `inOrder` does, with COMMIT right behind them. A further statement is
+   * refused, and the body throws nothing after it: by then its effect is kept.
    */
-  finish<Answer>(send: () => Promise<Answer>): Promise<Answer>;
+  finish<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers>;
   /** Runs when the transaction has committed, and not at all when it has not. */
   afterCommit(task: () => void): void;
 };

@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
-import { batched } from '../../db/batched.ts';
-import { compiled } from '../../db/compiled.ts';
-import { list } from '../../db/list.ts';
+import { createLoader } from '../../db/pipeline/loader.ts';
+import { compiled } from '../../db/pipeline/compiled.ts';
+import { list } from '../../db/pipeline/list.ts';
 import type { Db } from '../../db/open.ts';
-import { nameOf } from './connections.ts';
-import type { Credential, Scope, Services } from './context.ts';
+import { nameOf } from '../platform/credential.ts';
+import type { Services } from './context.ts';
+import type { Credential, Scope } from '../platform/credential.ts';
 
 /** A credential and who is behind it; the employee's part is null where there is none. */
 export type CredentialRow = {
@@ -52,11 +53,11 @@ export function createCredentials({ database, clock, background }: Needed): Cred
   }
 
   return {
-    findSession: batched(itself, async (sessionIds: number[]) => {
+    findSession: createLoader(itself, async (sessionIds: number[]) => {
       const rows = await readSessions(all.reads, { sessionIds, now: clock.now() });
       return new Map(rows.map((row) => [row.id, row]));
     }),
-    findApiKey: batched(itself, async (keyHashes: string[]) => {
+    findApiKey: createLoader(itself, async (keyHashes: string[]) => {
       const rows = await readApiKeys(all.reads, { keyHashes, now: clock.now() });
       return new Map(rows.map((row) => [row.keyHash, row]));
     }),
@@ -80,29 +81,29 @@ const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
 
 // Read with every request, so only what most of them need: no names, and flags instead of moments, which take longest to
 // read.
-const readSessions = compiled<{ sessionIds: number[]; now: Date }, SessionRow>((db, blank) =>
+const readSessions = compiled<{ sessionIds: number[]; now: Date }, SessionRow>((db, placeholder) =>
   sql<SessionRow>`
     select s.session_id as id, s.account_id as "accountId", s.company_id as "companyId", s.employee_id as "employeeId",
       e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
-      s.ended_at is null and s.expires_at > ${blank('now')}::timestamptz
+      s.ended_at is null and s.expires_at > ${placeholder('now')}::timestamptz
         and (s.employee_id is null or (e.is_active and not e.is_deleted)) as "isLive",
-      ${isUseDue(sql.ref('s.last_used_at'), blank('now'))} as "isUseDue"
+      ${isUseDue(sql.ref('s.last_used_at'), placeholder('now'))} as "isUseDue"
     from sessions as s
     left join employees as e on e.company_id = s.company_id and e.employee_id = s.employee_id
-    where s.session_id = any(${list(blank('sessionIds'), 'bigint')})`.compile(db),
+    where s.session_id = any(${list(placeholder('sessionIds'), 'bigint')})`.compile(db),
 );
 
-const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db, blank) =>
+const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db, placeholder) =>
   sql<ApiKeyRow>`
     select k.api_key_id as id, k.key_hash as "keyHash", k.scopes,
       k.company_id as "companyId", k.employee_id as "employeeId",
       e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
-      k.revoked_at is null and (k.expires_at is null or k.expires_at > ${blank('now')}::timestamptz)
+      k.revoked_at is null and (k.expires_at is null or k.expires_at > ${placeholder('now')}::timestamptz)
         and e.is_active and not e.is_deleted as "isLive",
-      ${isUseDue(sql.ref('k.last_used_at'), blank('now'))} as "isUseDue"
+      ${isUseDue(sql.ref('k.last_used_at'), placeholder('now'))} as "isUseDue"
     from api_keys as k
     join employees as e on e.company_id = k.company_id and e.employee_id = k.employee_id
-    where k.key_hash = any(${list(blank('keyHashes'), 'text')})`.compile(db),
+    where k.key_hash = any(${list(placeholder('keyHashes'), 'text')})`.compile(db),
 );
 
 type Used = { credential: Credential; companyId: number | null };

@@ -1,12 +1,12 @@
-import type { Fault } from './fault.ts';
-import * as common from './faults.ts';
+import type { ErrorDefinition } from '../errors/api-error.ts';
+import * as common from '../errors/errors.ts';
 import { honoursIdempotencyKey, type OperationMeta } from './operation.ts';
 
-/** Everything that an operation may answer beside its success: its own faults and those of its access and method. */
-export function faultsOf(meta: OperationMeta): Fault[] {
-  const { access = 'open', openapi, events, faults = [] } = meta;
-  const found = new Set<Fault>(faults);
-  const add = (...more: Fault[]) => more.forEach((one) => found.add(one));
+/** Everything that an operation may answer beside its success: its own definitions and those of its access and method. */
+export function errorsOf(meta: OperationMeta): ErrorDefinition[] {
+  const { access = 'open', openapi, events, errors: definitions = [] } = meta;
+  const found = new Set<ErrorDefinition>(definitions);
+  const add = (...more: ErrorDefinition[]) => more.forEach((one) => found.add(one));
 
   add(common.VALIDATION_FAILED, common.RATE_LIMITED, common.INTERNAL_ERROR, common.SERVICE_UNAVAILABLE);
   if (access !== 'open')
@@ -32,6 +32,7 @@ const codesByMeta = new WeakMap<OperationMeta, Set<string>>();
 
 export function codesOf(meta: OperationMeta): Set<string> {
   let codes = codesByMeta.get(meta);
-  if (!codes) codesByMeta.set(meta, (codes = new Set([...faultsOf(meta), ...whileReading].map((fault) => fault.code))));
+  if (!codes)
+    codesByMeta.set(meta, (codes = new Set([...errorsOf(meta), ...whileReading].map((definition) => definition.code))));
   return codes;
 }

@@ -1,18 +1,19 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { CompactEncrypt, compactDecrypt } from 'jose';
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './wire/canonical-json.ts';
 import type { Context } from './context.ts';
-import { IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED } from './faults.ts';
+import { IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED } from '../errors/errors.ts';
 
-/**
- * A write with an `Idempotency-Key` happens once: its answer is kept for 24 hours, in the transaction of its effect,
- * and the same key with the same input gets that answer again, in the same session or with the same API key. Refusals are
- * not kept: they changed nothing, so the caller may mend the input and come again with the same key.
+/*
+ * A write with an `Idempotency-Key` happens once: its answer is stored for 24 hours, in the transaction of its effect, and
+ * the same key with the same input gets that answer again, in the same session or with the same API key. Errors are not
+ * stored: they changed nothing, so the caller may correct the input and retry with the same key.
  *
- * Answers that hold a token or an API key are never kept ({@link honoursIdempotencyKey}). All others are personal data:
- * they are sealed with a key made of the service's own secret and the caller's header, of which only a hash is stored,
- * and the input is stored as a keyed hash, for it may hold a password. The database alone opens none of them.
+ * Answers that hold a token or an API key are never stored ({@link honoursIdempotencyKey}). All others are personal data: they
+ * are encrypted with a key derived from the service's secret and the caller's header, of which only a hash is stored, and
+ * the input is stored as a keyed hash, because it may hold a password. The database alone can decrypt none of them.
  */
 export const answerLifetimeMs = 24 * 3600 * 1000;
 
@@ -22,11 +23,11 @@ const digestPurpose = 'idempotent input';
 const running = new Set<string>();
 
 export type IdempotentCall = {
-  /** The kept answer of an earlier call, if there is one. */
+  /** The stored answer of an earlier call, if there is one. */
   findAnswer(): Promise<{ answer: unknown } | undefined>;
-  /** For the start of the transaction: no other process may have begun the same call. */
+  /** Takes the lock of the key at the start of the transaction, against the same call in another process. */
   claim(db: Db): Promise<void>;
-  keep(db: Db, answer: unknown): Promise<void>;
+  store(db: Db, answer: unknown): Promise<void>;
   end(): void;
 };
 
@@ -55,23 +56,23 @@ export function beginIdempotentCall(
 
   return {
     async findAnswer() {
-      const kept = await find(database.reads);
-      if (!kept) return undefined;
-      if (!tokens.isDigest(kept.input_hash, digestPurpose, inputText)) throw IDEMPOTENCY_KEY_REUSED();
-      return { answer: JSON.parse(unseal(kept.sealed_answer, sealingKeys())) as unknown };
+      const stored = await find(database.reads);
+      if (!stored) return undefined;
+      if (!tokens.isDigest(stored.input_hash, digestPurpose, inputText)) throw IDEMPOTENCY_KEY_REUSED();
+      return { answer: JSON.parse(await unseal(stored.sealed_answer, sealingKeys())) as unknown };
     },
     async claim(db) {
-      // The lock goes with the transaction, so a process that is killed holds up nobody.
+      // The lock ends with the transaction, also where the process is killed.
       const { rows } = await sql<{
         free: boolean;
       }>`select pg_try_advisory_xact_lock(hashtextextended(${keyHash}, 0)) as free`.execute(db);
       if (!rows[0]?.free || (await find(db))) throw IDEMPOTENCY_KEY_IN_USE({ retryAfterSeconds: 1 });
     },
-    async keep(db, answer) {
+    async store(db, answer) {
       const row = {
         operation,
         input_hash: tokens.digest(digestPurpose, inputText),
-        sealed_answer: seal(JSON.stringify(answer), sealingKeys()[0]),
+        sealed_answer: await seal(JSON.stringify(answer), sealingKeys()[0]),
         created_at: clock.now(),
       };
       await db
@@ -86,26 +87,22 @@ export function beginIdempotentCall(
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-function seal(text: string, key: Buffer): Buffer {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+const jweHeader = { alg: 'dir', enc: 'A256GCM' };
+
+/** A JSON Web Encryption in its compact form. */
+async function seal(text: string, key: Buffer): Promise<Buffer> {
+  const jwe = await new CompactEncrypt(Buffer.from(text)).setProtectedHeader(jweHeader).encrypt(key);
+  return Buffer.from(jwe);
 }
 
-/** Opens it by whichever key it was sealed with: the service's own may have changed since. */
-function unseal(box: Buffer, [key, ...others]: [Buffer, ...Buffer[]]): string {
+/** Tries each key: the answer may have been sealed before the service's own key was rotated. */
+async function unseal(jwe: Buffer, [key, ...others]: [Buffer, ...Buffer[]]): Promise<string> {
   try {
-    return open(box, key);
+    const { plaintext } = await compactDecrypt(new Uint8Array(jwe), key);
+    return Buffer.from(plaintext).toString();
   } catch (error) {
     const [next, ...rest] = others;
     if (next === undefined) throw error;
-    return unseal(box, [next, ...rest]);
+    return unseal(jwe, [next, ...rest]);
   }
-}
-
-function open(box: Buffer, key: Buffer): string {
-  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, 12));
-  decipher.setAuthTag(box.subarray(12, 28));
-  return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8');
 }

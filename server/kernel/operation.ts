@@ -1,20 +1,26 @@
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { z } from 'zod';
-import type { Fault } from './fault.ts';
+import type { ErrorDefinition } from '../errors/api-error.ts';
 
 /** Who may call an operation: see procedures.ts. */
 export type Access = 'open' | 'session' | 'signedIn' | 'member' | 'admin';
 
 /** What proves who calls an operation that is open: see its body for what each may do. */
-export type Proof = 'loginTicket' | 'pair' | 'apiKey';
+export type BodyCredential = 'loginTicket' | 'pair' | 'apiKey';
+
+/**
+ * What the security log calls the success of an operation that acts on an account, a session or a key; `made` is the field
+ * for the identifier of what it makes. A sign-in is logged where its session begins, so sign-ins have none.
+ */
+export type SecurityAct = string | { event: string; made: string };
 
 /** What is said of an operation beside its input, output and body. All doors and the generated tests read it. */
 export type OperationMeta = OpenApiMeta<{
   access?: Access;
-  /** The proofs that its body asks for, one of which must be sent, where that is not said by `access`. */
-  proofs?: readonly Proof[];
-  /** The faults of its own; those of its access and its kind are known without being named. */
-  faults?: readonly Fault[];
+  /** The bodyCredentials that its body asks for, one of which must be sent, where that is not said by `access`. */
+  bodyCredentials?: readonly BodyCredential[];
+  /** The errors of its own; those of its access and its kind are known without being named. */
+  errors?: readonly ErrorDefinition[];
   /** The part of the interface that it serves, as headed there; `Additions` for what the interface lacks. */
   section?: string;
   /** The input field that the whole body is, where the documented body is an array. */
@@ -22,6 +28,7 @@ export type OperationMeta = OpenApiMeta<{
   bodyBytesMax?: number;
   /** Its answer holds a secret, so no copy of it is kept for retries: an `Idempotency-Key` does nothing. */
   answersSecret?: true;
+  securityAct?: SecurityAct;
   /** What a subscription sends, and what is said of it. */
   events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** A request as documented, for the reference page: it must be valid and is checked to be. */
@@ -35,11 +42,12 @@ export type RestDetails = {
   summary: string;
   /** What a reader must know beyond the shapes: rules, side effects, limits. Markdown. */
   description?: string;
-  faults?: readonly Fault[];
-  proofs?: readonly Proof[];
+  errors?: readonly ErrorDefinition[];
+  bodyCredentials?: readonly BodyCredential[];
   bodyField?: string;
   bodyBytesMax?: number;
   answersSecret?: true;
+  securityAct?: SecurityAct;
   example?: Record<string, unknown>;
 };
 

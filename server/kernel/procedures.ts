@@ -1,6 +1,7 @@
 import { authenticate } from './authentication.ts';
-import { nameOf } from './connections.ts';
-import type { AccountHolder, Caller, Context, Credential, Member } from './context.ts';
+import { nameOf } from '../platform/credential.ts';
+import type { AccountHolder, Caller, Context, Member } from './context.ts';
+import type { Credential } from '../platform/credential.ts';
 import { codesOf } from './declared.ts';
 import {
   ADMIN_REQUIRED,
@@ -8,11 +9,13 @@ import {
   SCOPE_REQUIRED,
   SESSION_BOUND,
   SESSION_REQUIRED,
-  toFaultError,
-} from './faults.ts';
-import { countRefusal, countRequest, type CountedAs } from './limits.ts';
-import { handlesFor, runMutation } from './mutation.ts';
-import { isSecurityAct, logAct, logRefusal } from './security-log.ts';
+  toApiError,
+} from '../errors/errors.ts';
+import type { RateLimitKeys } from '../platform/rate-limits.ts';
+import { countRefusal } from './rate-limit.ts';
+import { countRequest } from './rate-limit.ts';
+import { handlesFor, runMutation } from './run-mutation.ts';
+import { logAct, logRefusal } from './security-log.ts';
 import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
@@ -25,31 +28,31 @@ import { middleware, procedure } from './trpc.ts';
 type Kind = 'query' | 'mutation' | 'subscription';
 
 /** Who may call. */
-type Admission<Found, Given> = {
+type Authorization<Found, Given> = {
   /** Looks who is calling. */
   find(ctx: Context): Found | Promise<Found>;
   /** The names by which their requests are counted. */
-  countedAs(found: Found, ctx: Context): CountedAs;
+  rateLimitKeys(found: Found, ctx: Context): RateLimitKeys;
   /** What the operation is given of them; refuses who may not call it. */
-  admit(found: Found, kind: Kind): Given;
+  check(found: Found, kind: Kind): Given;
 };
 
-function admits<Found extends Caller | undefined, Given extends object>({
+function authorize<Found extends Caller | undefined, Given extends object>({
   find,
-  countedAs,
-  admit,
-}: Admission<Found, Given>) {
+  rateLimitKeys,
+  check,
+}: Authorization<Found, Given>) {
   return middleware(({ ctx, type, path, meta, getRawInput, next }) => {
-    const { limits, background, onUndeclaredFault } = ctx.services;
+    const { limits, background, onUndeclaredError } = ctx.services;
     const { connection } = ctx.request;
     async function run() {
       let found: Found | undefined;
       try {
         found = await find(ctx);
-        const counting = countRequest(limits, ctx.request, path, countedAs(found, ctx));
+        const counting = countRequest(limits, ctx.request, path, rateLimitKeys(found, ctx));
         // Nothing is waited for where this process counts by itself.
         if (counting) await counting;
-        const given = admit(found, type);
+        const given = check(found, type);
         const result =
           type === 'mutation'
             ? await runMutation({ ...ctx, ...given }, { operation: path, meta: meta ?? {}, getRawInput }, (scope) =>
@@ -64,14 +67,15 @@ function admits<Found extends Caller | undefined, Given extends object>({
               });
         // tRPC's next() answers a failure instead of throwing it.
         if (!result.ok) throw result.error;
-        if (isSecurityAct(path)) logAct(ctx, path, found, { input: await getRawInput(), data: result.data });
+        if (meta?.securityAct)
+          logAct(ctx, meta.securityAct, path, found, { input: await getRawInput(), data: result.data });
         return result;
       } catch (error) {
-        let refusal = toFaultError(error);
+        let refusal = toApiError(error);
         logRefusal(ctx, path, found, refusal);
-        if (refusal.fault.status === 401)
+        if (refusal.definition.status === 401)
           refusal = await countRefusal(limits, refusal, { network: ctx.request.network, operation: path });
-        if (!codesOf(meta ?? {}).has(refusal.fault.code)) onUndeclaredFault(path, refusal.fault.code);
+        if (!codesOf(meta ?? {}).has(refusal.definition.code)) onUndeclaredError(path, refusal.definition.code);
         throw refusal;
       }
     }
@@ -86,16 +90,16 @@ export function accountOf({ credential }: { credential: Credential }): { account
   return { accountId: credential.accountId, sessionId: credential.sessionId };
 }
 
-function admitAccountHolder(caller: Caller): { caller: AccountHolder } {
+function authorizeAccountHolder(caller: Caller): { caller: AccountHolder } {
   return { caller: { ...accountOf(caller), ...caller } };
 }
 
-function admitSession({ credential, membership }: Caller): { caller: Caller & { sessionId: number } } {
+function authorizeSession({ credential, membership }: Caller): { caller: Caller & { sessionId: number } } {
   if (credential.kind === 'apiKey') throw SESSION_REQUIRED();
   return { caller: { sessionId: credential.sessionId, credential, membership } };
 }
 
-function admitMember({ credential, membership }: Caller, kind: Kind): { caller: Member } {
+function authorizeMember({ credential, membership }: Caller, kind: Kind): { caller: Member } {
   const scope = kind === 'mutation' ? 'write' : 'read';
   if (credential.kind === 'apiKey' && !credential.scopes.includes(scope)) {
     throw SCOPE_REQUIRED({ detail: `This operation needs an API key with the scope ${scope}.` });
@@ -104,30 +108,30 @@ function admitMember({ credential, membership }: Caller, kind: Kind): { caller: 
   return { caller: { credential, ...membership } };
 }
 
-function admitAdmin(found: Caller, kind: Kind): { caller: Member } {
-  const admitted = admitMember(found, kind);
-  if (!admitted.caller.isAdmin) throw ADMIN_REQUIRED();
-  return admitted;
+function authorizeAdmin(found: Caller, kind: Kind): { caller: Member } {
+  const authorized = authorizeMember(found, kind);
+  if (!authorized.caller.isAdmin) throw ADMIN_REQUIRED();
+  return authorized;
 }
 
-const listens = middleware(async ({ ctx, signal, next }) => {
+const withSubscribe = middleware(async ({ ctx, signal, next }) => {
   const { caller, request, services } = ctx as Context & { caller: Member };
   const { connection } = request;
-  if (!connection || !signal) throw new Error('a subscription came through a door that keeps no connection');
-  connection.claim(caller.credential);
-  const follow = <Event extends StreamEvent>(kind: StreamKind<Event>, subject: number, position: Position) =>
-    services.streams.follow(kind, { subject, position, viewer: caller, connection, signal });
-  return next({ ctx: { follow } });
+  if (!connection || !signal) throw new Error('a subscription needs a connection that lasts');
+  connection.authenticate(caller.credential);
+  const subscribe = <Event extends StreamEvent>(kind: StreamKind<Event>, subject: number, position: Position) =>
+    services.streams.subscribe(kind, { subject, position, viewer: caller, connection, signal });
+  return next({ ctx: { subscribe } });
 });
 
-const anyone: Admission<undefined, object> = {
+const anyone: Authorization<undefined, object> = {
   find: () => undefined,
-  countedAs: (_, { request }) => ({ caller: `network ${request.network}`, person: undefined, company: undefined }),
-  admit: () => ({}),
+  rateLimitKeys: (_, { request }) => ({ caller: `network ${request.network}`, person: undefined, company: undefined }),
+  check: () => ({}),
 };
 const withCredential = {
   find: (ctx: Context) => ctx.request.caller ?? authenticate(ctx),
-  countedAs: ({ credential, membership }: Caller) => ({
+  rateLimitKeys: ({ credential, membership }: Caller) => ({
     caller: nameOf(credential),
     person: membership
       ? `employee ${membership.companyId}.${membership.employeeId}`
@@ -139,21 +143,25 @@ const withCredential = {
 };
 
 /** Anyone, without a token. */
-export const open = procedure.meta({ access: 'open' }).use(admits(anyone));
+export const open = procedure.meta({ access: 'open' }).use(authorize(anyone));
 
 /** The holder of an account in a session of their own, with or without a company; `ctx.caller.accountId` is whose. */
 export const signedIn = procedure
   .meta({ access: 'signedIn' })
-  .use(admits({ ...withCredential, admit: admitAccountHolder }));
+  .use(authorize({ ...withCredential, check: authorizeAccountHolder }));
 
 /** Any session, also one that a company's API key opened. */
-export const anySession = procedure.meta({ access: 'session' }).use(admits({ ...withCredential, admit: admitSession }));
+export const anySession = procedure
+  .meta({ access: 'session' })
+  .use(authorize({ ...withCredential, check: authorizeSession }));
 
 /** An active employee; `ctx.caller` is who, and `ctx.caller.companyId` scopes every query. */
-export const member = procedure.meta({ access: 'member' }).use(admits({ ...withCredential, admit: admitMember }));
+export const member = procedure
+  .meta({ access: 'member' })
+  .use(authorize({ ...withCredential, check: authorizeMember }));
 
 /** An admin of the company. */
-export const admin = procedure.meta({ access: 'admin' }).use(admits({ ...withCredential, admit: admitAdmin }));
+export const admin = procedure.meta({ access: 'admin' }).use(authorize({ ...withCredential, check: authorizeAdmin }));
 
-/** An active employee who listens: the body decides to what, and `ctx.follow` sends it for as long as it may. */
-export const stream = member.use(listens);
+/** A subscription by an active employee: the body checks what it may read and returns `ctx.subscribe(…)`. */
+export const stream = member.use(withSubscribe);

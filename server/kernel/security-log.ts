@@ -1,5 +1,6 @@
 import type { Caller, Context } from './context.ts';
-import type { FaultError } from './fault.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import type { SecurityAct } from './operation.ts';
 
 /*
  * The security log: one line of the log for each refusal and each act that concerns an account, a session or a key, told
@@ -9,7 +10,7 @@ import type { FaultError } from './fault.ts';
 
 type Fields = Record<string, string | number | null | undefined>;
 
-/** Who a refusal concerns, where the caller is not known: for the security log, as the cause of a fault. */
+/** Who a refusal concerns, where the caller is not known: for the security log, as the cause of a definition. */
 export class Concerning extends Error {
   readonly fields: Fields;
 
@@ -19,26 +20,6 @@ export class Concerning extends Error {
   }
 }
 
-/** What the success of these operations is called; a sign-in is told where the session begins, whichever way it came. */
-const acts: Record<string, string> = {
-  'auth.logout': 'signed out',
-  'auth.verifyEmail': 'code requested',
-  'registration.requestCode': 'code requested',
-  'passwords.requestReset': 'reset link requested',
-  'passwords.reset': 'password reset',
-  'passwords.change': 'password changed',
-  'apiKeys.create': 'key made',
-  'apiKeys.revoke': 'key revoked',
-  'sessions.end': 'session ended',
-  'invitations.accept': 'invitation accepted',
-  'invitations.decline': 'invitation declined',
-  'employees.endSessions': 'sessions ended by an admin',
-  'employees.endApiKeys': 'keys revoked by an admin',
-};
-
-export const securityActs: readonly string[] = Object.keys(acts);
-export const isSecurityAct = (operation: string): boolean => operation in acts;
-
 /** One line: what happened, to whom, from where, in which request. */
 export function logSecurity({ services, request }: Context, event: string, fields: Fields): void {
   services.log.info({ security: event, ...fields, network: request.network, requestId: request.id }, event);
@@ -47,28 +28,30 @@ export function logSecurity({ services, request }: Context, event: string, field
 /** An operation that concerns an account, a session or a key was done; `input` says which, where it is not the caller's. */
 export function logAct(
   ctx: Context,
+  act: SecurityAct,
   operation: string,
   caller: Caller | undefined,
   done: { input: unknown; data: unknown },
 ): void {
-  logSecurity(ctx, acts[operation]!, {
+  const { event, made } = typeof act === 'string' ? { event: act, made: undefined } : act;
+  logSecurity(ctx, event, {
     operation,
     ...identifiersOf(caller),
     ...identifiersIn(done.input),
-    ...(operation === 'apiKeys.create' ? { apiKeyMade: (done.data as { _id: number })._id } : {}),
+    ...(made === undefined ? {} : { [made]: (done.data as { _id: number })._id }),
   });
 }
 
 /** A call was refused: for want of a credential or a right, for what is not the caller's to see, or for asking too often. */
-export function logRefusal(ctx: Context, operation: string, caller: Caller | undefined, refusal: FaultError): void {
-  const { fault, issues, cause } = refusal;
+export function logRefusal(ctx: Context, operation: string, caller: Caller | undefined, refusal: ApiError): void {
+  const { definition, issues, cause } = refusal;
   const isRelevant =
-    [401, 403, 404, 429].includes(fault.status) || issues?.some(({ code }) => code === 'not_found') === true;
+    [401, 403, 404, 429].includes(definition.status) || issues?.some(({ code }) => code === 'not_found') === true;
   if (!isRelevant) return;
   logSecurity(ctx, 'refused', {
     operation,
-    code: fault.code,
-    status: fault.status,
+    code: definition.code,
+    status: definition.status,
     ...identifiersOf(caller),
     ...(cause instanceof Concerning ? cause.fields : {}),
   });

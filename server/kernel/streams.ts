@@ -1,16 +1,17 @@
 import type { TrackedEnvelope } from '@trpc/server';
 import { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { Connection } from './connections.ts';
+import type { Connection } from '../platform/connection.ts';
 import type { Member, Settings } from './context.ts';
-import { moment } from './wire.ts';
+import { moment } from './wire/moments.ts';
 
-/**
- * Vocabulary. A *fact* is written into a *stream* in the transaction that makes it true (publish.ts); shown to somebody
- * it is an *event*. A *kind* of stream says how. The facts of one stream are numbered without gaps in the order of
- * their commits, and a *cursor* is the number of the last one that a subscriber has.
+/*
+ * An event is appended to a stream in the transaction of its cause (append-event.ts). A stream belongs to a company and has a
+ * kind and a subject: `task 12` is of the kind `task` and about task 12. Its events are numbered without gaps in the order of
+ * their commits, and a cursor is the number of the last event that a subscriber has. The kind turns stored events into the
+ * events that subscribers receive. server/events/dispatcher.ts says how they get there.
  */
-export type StoredFact = {
+export type StoredEvent = {
   companyId: number;
   stream: string;
   sequence: number;
@@ -19,41 +20,41 @@ export type StoredFact = {
   at: Date;
 };
 
-/** What every event has. */
+/** The fields that every event has. */
 export type StreamEvent = { id: number; type: string; at: string };
 
-/** One stream of a kind: `task 12` is about the subject 12. */
+/** One stream of a kind. */
 export type StreamName = { companyId: number; subject: number };
 
 export type StreamKind<Event extends StreamEvent> = {
-  /** What its streams are called before the number: `task` for `task 12`. */
+  /** The part of a stream's name before the subject: `task` in `task 12`. */
   name: string;
-  /** Its events; nothing that is not in there gets out. */
+  /** Parses every event before it is sent, so subscribers receive declared fields only. */
   event: z.ZodType<Event>;
-  /** Shows facts of one company, of any streams of this kind, in their order; once for all who listen. */
-  show(services: { db: Db; settings: Settings }, companyId: number, facts: StoredFact[]): Promise<unknown[]>;
-  /** About how many bytes each of these will take when it is shown; left out where none takes many. */
-  weigh?(db: Db, companyId: number, facts: StoredFact[]): Promise<number[]>;
-  /** What is different for each viewer. */
+  /** Turns events of one company and any streams of this kind into what subscribers receive, once for all of them. */
+  toEvents(services: { db: Db; settings: Settings }, companyId: number, stored: StoredEvent[]): Promise<unknown[]>;
+  /** Estimates the JSON length of each, so that long ones are read in small batches; left out where none is long. */
+  estimateBytes?(db: Db, companyId: number, stored: StoredEvent[]): Promise<number[]>;
+  /** Adds what differs between subscribers. */
   forViewer?(event: Event, viewer: Member): Event;
-  /** Asked again and again: which of these may still be listened to. Left out where nothing but the caller decides. */
+  /** Returns those of the streams whose subject can still be read; left out where only the subscriber's session decides. */
   findReadable?(db: Db, streams: StreamName[]): Promise<StreamName[]>;
 };
 
-/** Said by the service itself, in any stream. */
-const saying = <Type extends string>(type: Type) => ({
+/** An event of the subscription itself, which any stream may send. */
+const serviceEvent = <Type extends string>(type: Type) => ({
   id: z.int().nonnegative().meta({ description: 'The number of the latest event of the stream' }),
   type: z.literal(type),
   at: moment,
 });
 
-/** What was missed is no longer kept: read the things themselves again. What follows is complete. */
+/** Sent when missed events are no longer stored: the subscriber reads the list again, and loses nothing after it. */
 export const StreamReset = z
-  .object(saying('stream.reset'))
+  .object(serviceEvent('stream.reset'))
   .meta({ id: 'stream.reset', description: 'What was missed is no longer kept: read the list again.' });
 
-/** Answered to `lastEventId: "now"`. */
-export const StreamOpened = z.object(saying('stream.opened')).meta({
+/** Sent first to a subscriber with `lastEventId: "now"`. */
+export const StreamOpened = z.object(serviceEvent('stream.opened')).meta({
   id: 'stream.opened',
   description:
     'Only for `lastEventId: "now"`: where the stream stands, so that a cut before its next event loses none.',
@@ -69,7 +70,7 @@ export const eventFields = <Type extends string>(type: Type) => ({
   at: moment.meta({ description: 'When it happened' }),
 });
 
-/** Where to go on: the `id` of the last event that the caller has. */
+/** The cursor of the caller: the `id` of the last event it has. */
 export const lastEventId = z
   .union([z.literal('now'), z.string().regex(/^(0|[1-9]\d{0,15})$/, 'must be the id of an event, or now')])
   .nullish()
@@ -80,7 +81,7 @@ export const lastEventId = z
 
 export type Position = z.infer<typeof lastEventId>;
 
-export type Follow = {
+export type SubscribeOptions = {
   subject: number;
   viewer: Member;
   position: Position;
@@ -89,16 +90,16 @@ export type Follow = {
 };
 
 export type Streams = {
-  /** The events of a stream from now on or from the position on, until the signal, the caller's session or their right to it ends. */
-  follow<Event extends StreamEvent>(
+  /** The events of a stream after the position, or from now on, until the signal is aborted or access to the stream ends. */
+  subscribe<Event extends StreamEvent>(
     kind: StreamKind<Event>,
-    follow: Follow,
+    options: SubscribeOptions,
   ): Promise<AsyncGenerator<TrackedEnvelope<Event>, void>>;
-  /** Something was committed to these. */
-  wake(streams: readonly string[]): void;
+  /** Tells the subscribers of these streams, by their keys, that events were committed. */
+  notify(streamKeys: readonly string[]): void;
   /** How many events this process has sent. */
   countSent(): number;
 };
 
-/** How a stream is called among all companies'. */
-export const keyOf = (companyId: number, stream: string): string => `${companyId} ${stream}`;
+/** The name of a stream among the streams of all companies. */
+export const streamKey = (companyId: number, stream: string): string => `${companyId} ${stream}`;

@@ -2,19 +2,19 @@ import { initTRPC, type TRPCError } from '@trpc/server';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { shortenChains } from './chain.ts';
 import type { Context } from './context.ts';
-import type { FaultError } from './fault.ts';
-import { toFaultError } from './faults.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { toApiError } from '../errors/errors.ts';
 import type { OperationMeta } from './operation.ts';
 
 /** A refusal as tRPC's clients get it, with the same `code`, `requestId` and `issues` as the problem document has. */
-export function trpcErrorOf(refusal: FaultError, requestId: string | undefined, path?: string) {
-  const { fault, message, issues, retryAfterSeconds } = refusal;
+export function trpcErrorOf(refusal: ApiError, requestId: string | undefined, path?: string) {
+  const { definition, message, issues, retryAfterSeconds } = refusal;
   return {
-    code: TRPC_ERROR_CODES_BY_KEY[fault.kind],
+    code: TRPC_ERROR_CODES_BY_KEY[definition.kind],
     message,
     data: {
-      code: fault.code,
-      httpStatus: fault.status,
+      code: definition.code,
+      httpStatus: definition.status,
       requestId,
       ...(path === undefined ? {} : { path }),
       ...(issues === undefined ? {} : { issues }),
@@ -34,7 +34,7 @@ const t = initTRPC
     // Comments on a quiet stream of events, so that proxies keep it open and clients notice when it is dead.
     sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 40_000 } },
     errorFormatter: ({ error, ctx, path }) =>
-      trpcErrorOf(toFaultError(error), ctx?.request.id ?? requestIdByError.get(error), path),
+      trpcErrorOf(toApiError(error), ctx?.request.id ?? requestIdByError.get(error), path),
   });
 
 export const { middleware, procedure } = t;

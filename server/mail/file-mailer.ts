@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
-import type { Clock, Log } from '../kernel/context.ts';
+import type { Log } from '../platform/log.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Mailer } from './mailer.ts';
 
 /** Appends each message as one JSON line, so that a newcomer can read the code they were sent. */

@@ -9,7 +9,7 @@ export type Mail = {
 };
 
 /**
- * Hands messages on. It throws where a message was not taken, and the delivery is tried again; {@link MailNotTaken}
+ * Hands messages on. It throws where a message was not taken, and the job is retried; {@link MailNotTaken}
  * says more about when. A send that takes longer than `sendWithinMs` is given up.
  */
 export type Mailer = {

@@ -1,11 +1,16 @@
 import sharedClient from '@sendgrid/client';
 import sharedService from '@sendgrid/mail';
-import type { Clock } from '../kernel/context.ts';
+import type { Clock } from '../platform/clock.ts';
 import { MailNotTaken, sendWithinMs, type Mailer } from './mailer.ts';
 
 // Both export their classes beside one instance for the whole process, of which alone their types tell.
 const { Client } = sharedClient as unknown as { Client: new () => typeof sharedClient };
 const { MailService } = sharedService as unknown as { MailService: new () => typeof sharedService };
+
+/** Its requests are axios's, and so are the defaults that they take; the types name fewer. */
+type RequestDefaults = typeof sharedClient & {
+  setDefaultRequest(key: 'baseUrl' | 'maxRedirects' | 'maxContentLength' | 'signal', value: unknown): unknown;
+};
 
 export type SendGridOptions = {
   apiKey: string;
@@ -23,8 +28,9 @@ const answerBytesMax = 64 * 1024;
 /** Sends through SendGrid, by a client of its own. */
 export function createSendGridMailer(options: SendGridOptions): Mailer {
   const { apiKey, from, timeoutMs = sendWithinMs } = options;
+  const client = createClient(options);
   const service = new MailService();
-  service.setClient(createClient(options, timeoutMs));
+  service.setClient(client);
   return {
     async send({ to, subject, text, html, template }, { idempotencyKey }) {
       const message = {
@@ -39,6 +45,8 @@ export function createSendGridMailer(options: SendGridOptions): Mailer {
         // Codes and links must arrive as they were written.
         trackingSettings: { clickTracking: { enable: false, enableText: false }, openTracking: { enable: false } },
       };
+      // The client's own time limit ends only silence, so a slow answer could last for ever. The request reads it at once.
+      client.setDefaultRequest('signal', AbortSignal.timeout(timeoutMs));
       await service.send(message).catch((error: unknown) => {
         const status = statusOf(error as ClientError);
         // Taken, and only the rest of the answer was lost.
@@ -50,19 +58,13 @@ export function createSendGridMailer(options: SendGridOptions): Mailer {
   };
 }
 
-function createClient({ apiKey, baseUrl }: SendGridOptions, timeoutMs: number): typeof sharedClient {
-  const client = new Client();
+function createClient({ apiKey, baseUrl }: SendGridOptions): RequestDefaults {
+  const client = new Client() as RequestDefaults;
   client.setApiKey(apiKey);
   // After the key, which sets it too.
   client.setDefaultRequest('baseUrl', baseUrl);
-  const createRequest = client.createRequest.bind(client);
-  // The client's own time limit is one of silence: an answer that drips would go on for ever. And it hands on no signal.
-  client.createRequest = (data) =>
-    Object.assign(createRequest(data), {
-      signal: AbortSignal.timeout(timeoutMs),
-      maxRedirects: 0,
-      maxContentLength: answerBytesMax,
-    });
+  client.setDefaultRequest('maxRedirects', 0);
+  client.setDefaultRequest('maxContentLength', answerBytesMax);
   return client;
 }
 

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { apiKeyPrefix, hashSecret } from '../../kernel/authentication.ts';
-import { scopes } from '../../kernel/context.ts';
-import { ADMIN_REQUIRED, invalid, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { scopes } from '../../platform/credential.ts';
+import { ADMIN_REQUIRED, invalid, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
-import { name, timestamp } from '../../kernel/wire.ts';
+import { name } from '../../kernel/wire/fields.ts';
+import { timestamp } from '../../kernel/wire/moments.ts';
 import { getAccountById } from '../auth/accounts.ts';
 import { getCompany } from '../company/queries.ts';
-import { tellOwner } from '../notices/account-notice.ts';
-import { ApiKey } from './schemas.ts';
+import { notifyAccountOwner } from '../notices/account-notice.ts';
+import { ApiKey } from '../memberships/api-key.ts';
 
 export const createApiKey = member
   .meta(
@@ -18,8 +19,9 @@ export const createApiKey = member
       summary: 'Make an API key for scripts and integrations',
       description:
         'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access, and with a reset of their password. The account is told of it by mail.',
-      faults: [SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED],
+      errors: [SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED],
       answersSecret: true,
+      securityAct: { event: 'key made', made: 'apiKeyMade' },
       example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2036-01-01T00:00:00Z' },
     }),
   )
@@ -64,8 +66,7 @@ export const createApiKey = member
     const { email } = await getAccountById(ctx.db, accountId);
     const { name: company } = await getCompany(ctx.db, caller.companyId);
     const notice = { kind: 'api key made', name: input.name, company, scopes: granted } as const;
-    await tellOwner(ctx.db, { email, notice, request: ctx.request, now });
-    ctx.afterCommit(services.wakeDeliveries);
+    await notifyAccountOwner(ctx.db, { email, notice, request: ctx.request, now });
     return {
       _id: apiKeyId,
       name: input.name,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Scope } from '../../kernel/context.ts';
+import type { Scope } from '../../platform/credential.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { ApiKey } from './schemas.ts';
+import { ApiKey } from '../memberships/api-key.ts';
 
 export const listApiKeys = member
   .meta(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 import { endSessionsOpenedBy } from '../memberships/membership.ts';
 
 export const revokeApiKey = member
@@ -12,10 +12,11 @@ export const revokeApiKey = member
       summary: 'Revoke an API key',
       description:
         'One’s own; an admin any of the company. It is refused from then on, on every node, and the sessions that it opened end.',
-      faults: [SESSION_REQUIRED, SESSION_BOUND],
+      errors: [SESSION_REQUIRED, SESSION_BOUND],
+      securityAct: 'key revoked',
     }),
   )
-  .input(z.object({ key_id: id }))
+  .input(z.object({ key_id: idOf('apiKey') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { caller } = ctx;

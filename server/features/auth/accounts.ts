@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
 import { acrossCompanies, inCompany } from '../../../db/scope.ts';
 import { endApiKeysOf } from '../memberships/membership.ts';
-import { listMemberships } from '../memberships/places.ts';
+import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
 export type Account = {
   account_id: number;
@@ -45,7 +45,7 @@ export async function getOrInsertAccount(db: Db, email: string, now: Date): Prom
 }
 
 /**
- * Records that the caller has proved the address. Whoever set the account up before never did, so all that they left
+ * Records that the caller has proved the address. An earlier owner of the account never did, so all that they left
  * goes: password, identities, sessions, API keys, open links.
  */
 export async function verifyAddress(db: Db, account: Account, now: Date): Promise<void> {
@@ -82,6 +82,6 @@ export async function endSessions(
 
 /** Revokes the API keys that an account made in any company, and ends the sessions that they opened. */
 export async function endApiKeys(db: Db, accountId: number, because: string, now: Date): Promise<void> {
-  const places = await listMemberships(db, accountId);
+  const places = await listEmployeesOf(db, accountId);
   for (const place of places) await endApiKeysOf(inCompany(db, place.companyId), place, because, now);
 }

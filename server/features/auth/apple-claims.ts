@@ -1,12 +1,12 @@
 import type { Db } from '../../../db/open.ts';
-import type { Identity } from '../../kernel/identity-provider.ts';
+import type { Identity } from '../../platform/identity-provider.ts';
 
 /** How long a registration may wait for the Apple login that proves its `appleUserId`. */
 const claimLifetimeMs = 24 * 3600 * 1000;
 const relayDomain = '@privaterelay.appleid.com';
 
 /** Keeps what a registration claims of Apple's subject, until an Apple login proves it. */
-export async function keepAppleClaim(db: Db, claim: { accountId: number; subject: string; now: Date }): Promise<void> {
+export async function storeAppleClaim(db: Db, claim: { accountId: number; subject: string; now: Date }): Promise<void> {
   const row = { created_at: claim.now, expires_at: new Date(claim.now.getTime() + claimLifetimeMs) };
   await db
     .insertInto('apple_claims')

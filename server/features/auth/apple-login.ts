@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { INVALID_IDENTITY_TOKEN } from '../../kernel/identity-provider.ts';
+import { INVALID_IDENTITY_TOKEN } from '../../platform/identity-provider.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { email } from '../../kernel/wire.ts';
+import { email } from '../../kernel/wire/fields.ts';
 import { loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 
@@ -13,7 +13,7 @@ export const appleLogin = open
       summary: 'Sign in with an Apple identity token (iOS and web)',
       description:
         'Checked as the Google login is. Apple leaves the address out after the first login: then the identity that is stored decides. Where none is stored, the account is joined whose registration named this `appleUserId` within the last 24 hours, if the token carries no address or a relay address.',
-      faults: [INVALID_IDENTITY_TOKEN],
+      errors: [INVALID_IDENTITY_TOKEN],
       example: { token: 'eyJhbGciOiJFUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
     }),
   )

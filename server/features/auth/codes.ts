@@ -2,13 +2,13 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Context, MutationScope, Services } from '../../kernel/context.ts';
-import { FaultError } from '../../kernel/fault.ts';
-import { deliver, reaction } from '../../kernel/reaction.ts';
-import type { done } from '../../kernel/wire.ts';
-import { write, type Letter } from '../../mail/letter.ts';
-import { isInvited } from '../memberships/places.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { enqueueJob, jobHandler } from '../../kernel/job.ts';
+import type { done } from '../../kernel/wire/fields.ts';
+import { renderMail, type MailTemplate } from '../../mail/mail-template.ts';
+import { isInvited } from '../memberships/open-invitations.ts';
 import { findAccount } from './accounts.ts';
-import { INVALID_OTP } from './faults.ts';
+import { INVALID_OTP } from './errors.ts';
 
 /**
  * One-time codes: six digits, sent to an address for one purpose. They are made when the mail is sent and kept only
@@ -20,12 +20,12 @@ import { INVALID_OTP } from './faults.ts';
  * - So one network has at most 25 guesses a day in a million, and any number of networks 140: twenty, and one for each
  *   of the 120 codes that can be sent in a day, each with a mail to the owner.
  */
-export type CodePurpose = 'login' | 'registration';
+export type OtpPurpose = 'login' | 'registration';
 
 const lifetimeMs = 10 * 60 * 1000;
-const triesMax = 5;
+const attemptsMax = 5;
 
-const letters: Record<CodePurpose, Omit<Letter, 'code' | 'footnote'>> = {
+const templates: Record<OtpPurpose, Omit<MailTemplate, 'code' | 'footnote'>> = {
   login: { template: 'login-code', subject: 'Your sign-in code', paragraphs: ['Here is your code to sign in:'] },
   registration: {
     template: 'registration-code',
@@ -35,9 +35,9 @@ const letters: Record<CodePurpose, Omit<Letter, 'code' | 'footnote'>> = {
 };
 
 /** Makes a code and mails it. What could not be sent while the code would have lived is dropped. */
-export const sendCode = reaction({
+export const sendOtp = jobHandler({
   name: 'send-code',
-  lane: 'mail',
+  queue: 'mail',
   payload: z.object({
     email: z.string(),
     purpose: z.enum(['login', 'registration']),
@@ -67,53 +67,52 @@ export const sendCode = reaction({
     const isKnown = (await findAccount(database.db, email)) !== undefined || (await isInvited(database.db, email));
     if (purpose === 'login' && !isKnown) return;
     const footnote = 'It works once and for 10 minutes. If you did not ask for it, you can ignore this message.';
-    await mailer.send(write(email, { ...letters[purpose], code, footnote }), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, { ...templates[purpose], code, footnote }), { idempotencyKey: dedupeKey });
   },
 });
 
 /** Has a code sent, unless the address got its fill already. Whether anybody has that address is looked up when it is sent. */
-export async function orderCode(
-  { services, request, db, afterCommit }: Context & MutationScope,
-  wanted: { email: string; purpose: CodePurpose },
+export async function requestOtp(
+  { services, request, db }: Context & Pick<MutationScope, 'db'>,
+  wanted: { email: string; purpose: OtpPurpose },
 ): Promise<z.output<typeof done>> {
-  await services.limits.codeSends.take(wanted.email);
+  await services.limits.codeSends.consume(wanted.email);
   const payload = { ...wanted, network: request.network };
-  await deliver(db, sendCode, { dedupeKey: randomUUID(), payload, now: services.clock.now() });
-  afterCommit(services.wakeDeliveries);
+  await enqueueJob(db, sendOtp, { dedupeKey: randomUUID(), payload, now: services.clock.now() });
   return { success: true };
 }
 
-const digestPurpose = (purpose: CodePurpose, email: string): string => `code ${purpose} ${email}`;
+const digestPurpose = (purpose: OtpPurpose, email: string): string => `code ${purpose} ${email}`;
 
 /**
  * Tries a code, before the caller's transaction opens, and answers how to use it up inside it.
  * The try is counted first, so that attempts at once cannot outnumber the limit.
  */
-export async function tryCode(
+export async function verifyOtp(
   { services, request }: Context,
-  { email, purpose, code }: { email: string; purpose: CodePurpose; code: string },
+  { email, purpose, code }: { email: string; purpose: OtpPurpose; code: string },
 ): Promise<{ useUp(db: Db): Promise<void> }> {
   const { database, tokens, clock } = services;
-  const { giveBack, refusal } = await takeTry(services, email, request.network);
+  const { refund, refusal } = await consumeAttempt(services, email, request.network);
   const now = clock.now();
   const stored = await database.db
     .updateTable('one_time_codes')
-    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', refusal ? triesMax : 1) }))
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', refusal ? attemptsMax : 1) }))
     .where('email', '=', email)
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .where('wrong_tries', '<', refusal ? 1 : triesMax)
+    .where('wrong_tries', '<', refusal ? 1 : attemptsMax)
     .$if(refusal !== undefined, (query) => query.where('asked_by_network', '=', request.network))
     .returning('code_hash')
     .executeTakeFirst();
   if (!stored && refusal) {
     // Nothing was guessed at.
-    await giveBack();
+    await refund();
     throw refusal;
   }
   if (!stored || !tokens.isDigest(stored.code_hash, digestPurpose(purpose, email), code)) throw INVALID_OTP();
-  await giveBack();
+  await refund();
   return {
     async useUp(db) {
       const used = await db
@@ -131,15 +130,15 @@ export async function tryCode(
 }
 
 /** Counts a try; `refusal` is what an address that is closed to guessing answers, and its tries are counted by network. */
-async function takeTry({ limits }: Services, email: string, network: string) {
+async function consumeAttempt({ limits }: Services, email: string, network: string) {
   try {
-    await limits.codeTries.take(email);
-    return { refusal: undefined, giveBack: async () => limits.codeTries.giveBack(email) };
+    await limits.codeTries.consume(email);
+    return { refusal: undefined, refund: async () => limits.codeTries.refund(email) };
   } catch (error) {
-    if (!(error instanceof FaultError)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     const key = `${email} ${network}`;
-    await limits.lateCodeTries.take(key);
-    return { refusal: error, giveBack: async () => limits.lateCodeTries.giveBack(key) };
+    await limits.lateCodeTries.consume(key);
+    return { refusal: error, refund: async () => limits.lateCodeTries.refund(key) };
   }
 }
 

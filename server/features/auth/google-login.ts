@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { INVALID_IDENTITY_TOKEN } from '../../kernel/identity-provider.ts';
+import { INVALID_IDENTITY_TOKEN } from '../../platform/identity-provider.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { email } from '../../kernel/wire.ts';
+import { email } from '../../kernel/wire/fields.ts';
 import { loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 
@@ -13,7 +13,7 @@ export const googleLogin = open
       summary: 'Sign in with a Google identity token',
       description:
         'Signature, issuer, audience (and `azp`, where the token has one), expiry and `email_verified` are checked, and `nonce` where it is sent; a token signs in once, but for one whose answer was a choice of companies: that may be sent again with `company_id`, instead of the ticket; the address is taken from the token, and `email` must equal it when sent. Makes the account where there is none; such a session can register a company.',
-      faults: [INVALID_IDENTITY_TOKEN],
+      errors: [INVALID_IDENTITY_TOKEN],
       example: { token: 'eyJhbGciOiJSUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
     }),
   )

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Context, MutationScope } from '../../kernel/context.ts';
-import { INVALID_IDENTITY_TOKEN, type Identity, type IdentityProvider } from '../../kernel/identity-provider.ts';
+import { INVALID_IDENTITY_TOKEN, type Identity, type IdentityProvider } from '../../platform/identity-provider.ts';
 import { getAccountById, getOrInsertAccount, verifyAddress } from './accounts.ts';
 import { linkClaimedAccount } from './apple-claims.ts';
-import { keepTicketOf, useIdentityToken } from './identity-tokens.ts';
+import { storeTicketOf, useIdentityToken } from './identity-tokens.ts';
 import type { LoginResult } from './schemas.ts';
 import { signIn } from './sign-in.ts';
 
@@ -23,7 +23,7 @@ export const nonceField = {
 };
 
 /**
- * Signs in whoever the provider vouches for. The identity (issuer, subject) decides; an account is found by its
+ * Signs in the person that the provider identifies. The identity (issuer, subject) decides; an account is found by its
  * address only the first time, and what an unproved owner had set up there goes first.
  */
 export async function loginWithIdentity(
@@ -45,7 +45,7 @@ export async function loginWithIdentity(
   // An identity may be joined to an account of another address than the one that its provider vouches for now.
   const provedAddress = identity.email === account.email ? identity.email : null;
   const answer = await signIn(ctx, { accountId, provedAddress }, { method, companyId: input.company_id });
-  if ('login_ticket' in answer) await keepTicketOf(ctx.db, identity, answer.login_ticket);
+  if ('login_ticket' in answer) await storeTicketOf(ctx.db, identity, answer.login_ticket);
   return answer;
 }
 

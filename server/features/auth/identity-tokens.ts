@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/open.ts';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { INVALID_IDENTITY_TOKEN, type Identity } from '../../kernel/identity-provider.ts';
+import { INVALID_IDENTITY_TOKEN, type Identity } from '../../platform/identity-provider.ts';
 
 /*
  * An identity token signs in once. Where its sign-in answered a choice of companies, the same token once more with a
@@ -39,7 +39,7 @@ async function useTicketOf(db: Db, tokenHash: string, now: Date): Promise<boolea
 }
 
 /** Remembers which ticket a token was answered with. */
-export async function keepTicketOf(db: Db, { tokenHash }: Identity, ticket: string): Promise<void> {
+export async function storeTicketOf(db: Db, { tokenHash }: Identity, ticket: string): Promise<void> {
   await db
     .updateTable('used_identity_tokens')
     .set({ ticket_hash: hashSecret(ticket) })

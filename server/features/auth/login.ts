@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { OVERLOADED } from '../../kernel/faults.ts';
+import { OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { Concerning } from '../../kernel/security-log.ts';
-import { email } from '../../kernel/wire.ts';
+import { email } from '../../kernel/wire/fields.ts';
 import { findAccount } from './accounts.ts';
-import { INVALID_CREDENTIALS } from './faults.ts';
+import { INVALID_CREDENTIALS } from './errors.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 import { signIn } from './sign-in.ts';
 
@@ -16,7 +16,7 @@ export const login = open
       summary: 'Sign in with e-mail and password',
       description:
         'A wrong password and an unknown address get the same answer in the same time. Ten failures in 15 minutes from one network close the address to that network until they have passed.',
-      faults: [INVALID_CREDENTIALS, OVERLOADED],
+      errors: [INVALID_CREDENTIALS, OVERLOADED],
       example: { email: 'ada@example.com', password: 'correct horse battery staple' },
     }),
   )
@@ -29,10 +29,10 @@ export const login = open
     const account = await findAccount(database.db, input.email);
     // Counted when its turn has come: of many honest sign-ins at once only a few are ever open failures.
     const isMatch = await passwords.matches(account?.password_hash ?? null, input.password, turn, () =>
-      limits.signIns.take(attempt),
+      limits.signIns.consume(attempt),
     );
     if (!account || !isMatch) throw INVALID_CREDENTIALS({ cause: new Concerning({ accountId: account?.account_id }) });
-    await limits.signIns.giveBack(attempt);
+    await limits.signIns.refund(attempt);
 
     if (passwords.isOutdated(account.password_hash!)) {
       const rehashed = await passwords.hash(input.password, turn);

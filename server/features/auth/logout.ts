@@ -1,7 +1,7 @@
 import { acrossCompanies } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
 import { anySession } from '../../kernel/procedures.ts';
-import { done } from '../../kernel/wire.ts';
+import { done } from '../../kernel/wire/fields.ts';
 
 export const logout = anySession
   .meta(
@@ -9,6 +9,7 @@ export const logout = anySession
       section: 'Additions',
       summary: 'End this session',
       description: 'Both tokens of the pair in the headers are dead at once, on every node.',
+      securityAct: 'signed out',
     }),
   )
   .output(done)

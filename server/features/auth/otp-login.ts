@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { email } from '../../kernel/wire.ts';
+import { email } from '../../kernel/wire/fields.ts';
 import { getOrInsertAccount, verifyAddress } from './accounts.ts';
-import { otp, tryCode } from './codes.ts';
-import { INVALID_OTP } from './faults.ts';
+import { otp, verifyOtp } from './codes.ts';
+import { INVALID_OTP } from './errors.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 import { signIn } from './sign-in.ts';
 
@@ -14,15 +14,15 @@ export const otpLogin = open
       section: 'Login',
       summary: 'Sign in with an e-mailed code',
       description:
-        'Where the account is an employee of several companies and `company_id` is not sent, the answer lists them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong tries kill a code. After 20 at one address in a day a code is tried once only, and only from the network that asked for it; whoever else tries gets 429.',
-      faults: [INVALID_OTP],
+        'Where the account is an employee of several companies and `company_id` is not sent, the answer lists them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong attempts end a code. After 20 at one address in a day a code may be tried only once, and only from the network that requested it; attempts from other networks get 429.',
+      errors: [INVALID_OTP],
       example: { email: 'ada@example.com', otp: '042917' },
     }),
   )
   .input(z.object({ email, otp, ...companyChoiceField }))
   .output(LoginResult)
   .mutation(async ({ ctx, input }) => {
-    const code = await tryCode(ctx, { email: input.email, purpose: 'login', code: input.otp });
+    const code = await verifyOtp(ctx, { email: input.email, purpose: 'login', code: input.otp });
     const now = ctx.services.clock.now();
     await code.useUp(ctx.db);
     const account = await getOrInsertAccount(ctx.db, input.email, now);

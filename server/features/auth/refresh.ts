@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { acrossCompanies } from '../../../db/scope.ts';
-import { INVALID_TOKEN, SESSION_ENDED } from '../../kernel/faults.ts';
+import { INVALID_TOKEN, SESSION_ENDED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { checkRefreshToken, getLiveSession, sessionEnd } from '../../kernel/refresh-rules.ts';
+import { checkRefreshToken, getLiveSession, sessionEnd } from '../../kernel/refresh-token-rules.ts';
 import { TokenPair } from './schemas.ts';
-import { makePair } from './sign-in.ts';
+import { issueTokenPair } from './start-session.ts';
 
 export const refresh = open
   .meta(
@@ -14,7 +14,7 @@ export const refresh = open
       summary: 'Exchange a refresh token for a new pair',
       description:
         'The refresh token that was sent dies. Sending a dead one again ends the whole session, for one of its two holders stole it; only within 10 seconds of its rotation, when two tabs race, it is answered with the same successor instead. A session lives 90 days from its sign-in at most, however often it is refreshed.',
-      faults: [INVALID_TOKEN, SESSION_ENDED],
+      errors: [INVALID_TOKEN, SESSION_ENDED],
       example: { refresh_token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.eyJzaWQiOjQyfQ.c2lnbmF0dXJl' },
     }),
   )
@@ -44,7 +44,7 @@ export const refresh = open
       .executeTakeFirst();
     // Another tab was first: its successor is the only one there is.
     const current = rotated ?? (await getLiveSession(db, sessionId, now));
-    return makePair(ctx.services, {
+    return issueTokenPair(ctx.services, {
       sessionId,
       generation: current.refresh_generation,
       rotatedAt: current.rotated_at,

@@ -12,22 +12,16 @@ import {
   SESSION_BOUND,
   SESSION_ENDED,
   TOKEN_PAIR_REQUIRED,
-} from '../../kernel/faults.ts';
+} from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, open } from '../../kernel/procedures.ts';
-import { email, id } from '../../kernel/wire.ts';
-import { listPlaces, type Place } from '../memberships/places.ts';
+import { email, idOf } from '../../kernel/wire/fields.ts';
+import { listMemberships, type Membership } from '../memberships/account-memberships.ts';
 import { getAccountById } from './accounts.ts';
-import { PROOF_REQUIRED } from './faults.ts';
+import { PROOF_REQUIRED } from './errors.ts';
 import { SignedInResult } from './schemas.ts';
-import {
-  endSession,
-  getSignIn,
-  loginTicketPrefix,
-  startSession,
-  type SessionOwner,
-  type SignInMethod,
-} from './sign-in.ts';
+import { loginTicketPrefix } from './sign-in.ts';
+import { endSession, getSignIn, startSession, type SessionOwner, type SignInMethod } from './start-session.ts';
 
 export const tokenLogin = open
   .meta(
@@ -36,7 +30,7 @@ export const tokenLogin = open
       summary: 'Sign in to a company without a password, with a proof',
       description:
         'For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh token) whose account has that e-mail, to change company (the session that it came from ends); or an API key of that company with the scope `login`, whose maker is an admin. A session that a key opens is bound: it acts as that employee in that company and reaches no account, so it cannot change company, see other sessions, make keys, change a password or address, or accept an invitation (`SESSION_BOUND`); the employee is told by mail the first time each key signs them in. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an admin.',
-      faults: [
+      errors: [
         PROOF_REQUIRED,
         INVALID_TOKEN,
         SESSION_ENDED,
@@ -45,16 +39,21 @@ export const tokenLogin = open
         SCOPE_REQUIRED,
         ADMIN_REQUIRED,
       ],
-      proofs: ['loginTicket', 'pair', 'apiKey'],
+      bodyCredentials: ['loginTicket', 'pair', 'apiKey'],
       example: { email: 'ada@example.com', company_id: 7, isAdmin: false },
     }),
   )
   .input(
-    z.object({ email, company_id: id, company_name: z.string().max(200).nullish(), isAdmin: z.boolean().nullish() }),
+    z.object({
+      email,
+      company_id: idOf('company'),
+      company_name: z.string().max(200).nullish(),
+      isAdmin: z.boolean().nullish(),
+    }),
   )
   .output(SignedInResult)
   .mutation(async ({ ctx, input }) => {
-    const owner = await prove(ctx, input);
+    const owner = await verifyCredentials(ctx, input);
     const { place } = owner;
     if (input.company_name && input.company_name.trim() !== place.company_name) {
       throw invalid(['company_name'], 'is not the name of that company', 'mismatch');
@@ -64,39 +63,39 @@ export const tokenLogin = open
   });
 
 type Claim = { email: string; company_id: number };
-type Opened = SessionOwner & { method: SignInMethod; place: Place };
+type Opened = SessionOwner & { method: SignInMethod; place: Membership };
 
 /** Whose session the caller's proof opens, and where: the claimed address in the claimed company, and no other. */
-async function prove(ctx: Context & { db: Db }, claim: Claim): Promise<Opened> {
+async function verifyCredentials(ctx: Context & { db: Db }, claim: Claim): Promise<Opened> {
   const { bearer } = ctx.request;
   if (bearer === undefined) throw PROOF_REQUIRED();
   if (bearer.startsWith(loginTicketPrefix)) {
     const ticket = await redeemTicket(ctx, bearer);
-    return openOwn(ctx.db, ticket, claim);
+    return openAccountSession(ctx.db, ticket, claim);
   }
   const caller = await authenticate(ctx, { isForSession: true });
-  if (caller.credential.kind === 'apiKey') return openBound(inCompany(ctx.db, claim.company_id), caller, claim);
+  if (caller.credential.kind === 'apiKey') return openBoundSession(inCompany(ctx.db, claim.company_id), caller, claim);
   const { accountId, sessionId } = accountOf(caller);
-  const opened = await openOwn(ctx.db, { accountId, ...(await getSignIn(ctx.db, sessionId)) }, claim);
+  const opened = await openAccountSession(ctx.db, { accountId, ...(await getSignIn(ctx.db, sessionId)) }, claim);
   await endSession(ctx.db, sessionId, 'changed company', ctx.services.clock.now());
   return opened;
 }
 
 /** A session of the account's own. */
-async function openOwn(
+async function openAccountSession(
   db: Db,
   { accountId, ...signIn }: { accountId: number; addressProvedAt: Date | null; signedInAt?: Date },
   claim: Claim,
 ): Promise<Opened> {
   const account = await getAccountById(db, accountId);
   if (account.email !== claim.email) throw PROOF_REQUIRED();
-  const place = (await listPlaces(db, accountId)).find((one) => one.company_id === claim.company_id);
+  const place = (await listMemberships(db, accountId)).find((one) => one.company_id === claim.company_id);
   if (!place) throw notFoundIn('company_id');
   return { accountId, ...signIn, place, method: 'token' };
 }
 
 /** A session that is bound to an employee of the key's company: it reaches no account. */
-async function openBound(db: Db, { credential, membership }: Caller, claim: Claim): Promise<Opened> {
+async function openBoundSession(db: Db, { credential, membership }: Caller, claim: Claim): Promise<Opened> {
   if (credential.kind !== 'apiKey' || membership?.companyId !== claim.company_id) throw notFoundIn('company_id');
   if (!credential.scopes.includes('login')) throw SCOPE_REQUIRED();
   if (!membership.isAdmin) throw ADMIN_REQUIRED({ detail: 'A key signs others in only while its maker is an admin.' });

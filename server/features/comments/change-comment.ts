@@ -14,13 +14,17 @@ export type LockedComment = {
   task_owner_id: number;
 };
 
-/** A comment that is not deleted, on a task that the company can see; nobody else changes it or replies meanwhile. */
+/** Locks a comment that is not deleted, on a task that the company can see, against other changes and against replies. */
 export async function lockComment(db: Db, companyId: number, commentId: number): Promise<LockedComment | undefined> {
   return selectComment(db, companyId, commentId).forUpdate('c').executeTakeFirst();
 }
 
-/** The same for whoever only hangs something on it: it stays, and others may do so too. */
-export async function holdComment(db: Db, companyId: number, commentId: number): Promise<LockedComment | undefined> {
+/** The same for a like or a reply: the comment stays, and others may add theirs at the same time. */
+export async function lockVisibleComment(
+  db: Db,
+  companyId: number,
+  commentId: number,
+): Promise<LockedComment | undefined> {
   return selectComment(db, companyId, commentId).forKeyShare('c').executeTakeFirst();
 }
 
@@ -59,15 +63,15 @@ export async function replaceMentions(
  * Takes a comment away, or its content where it has replies: then it stays as a tombstone. A tombstone goes
  * with the last reply to it, and so on upwards. Answers whatever is gone, the comment first. Its sender's count follows.
  */
-export async function removeComment(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {
+export async function deleteThread(db: Db, companyId: number, comment: LockedComment): Promise<Ancestor[]> {
   const isAnswered = await hasReplies(db, companyId, comment);
-  if (isAnswered) await buryComment(db, companyId, comment.comment_id);
+  if (isAnswered) await markDeleted(db, companyId, comment.comment_id);
   return isAnswered ? [comment] : await deleteUpwards(db, companyId, comment);
 }
 
-async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<Place[]> {
-  const gone: Place[] = [];
-  let current: Place | undefined = comment;
+async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<Ancestor[]> {
+  const gone: Ancestor[] = [];
+  let current: Ancestor | undefined = comment;
   while (current) {
     await db
       .deleteFrom('comments')
@@ -80,9 +84,9 @@ async function deleteUpwards(db: Db, companyId: number, comment: LockedComment):
   return gone;
 }
 
-type Place = { comment_id: number; sender_id: number; reply_to: number | null };
+type Ancestor = { comment_id: number; sender_id: number; reply_to: number | null };
 
-async function buryComment(db: Db, companyId: number, commentId: number): Promise<void> {
+async function markDeleted(db: Db, companyId: number, commentId: number): Promise<void> {
   await db
     .updateTable('comments')
     .set({ is_deleted: true, message: null, image: null, mentioned_emails: [] })
@@ -115,7 +119,7 @@ async function lockEmptyTombstone(
   companyId: number,
   taskId: number,
   commentId: number | null,
-): Promise<Place | undefined> {
+): Promise<Ancestor | undefined> {
   const tombstone = await db
     .selectFrom('comments')
     .where('company_id', '=', companyId)

@@ -1,18 +1,19 @@
 import { z } from 'zod';
-import { notFoundIn } from '../../kernel/faults.ts';
-import { rule } from '../../kernel/issues.ts';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
+import { notFoundIn } from '../../errors/errors.ts';
+import { rule } from '../../errors/issues.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { publish } from '../../kernel/publish.ts';
-import { deliver } from '../../kernel/reaction.ts';
-import { email, id } from '../../kernel/wire.ts';
+import { appendEvent } from '../../kernel/append-event.ts';
+import { enqueueJob } from '../../kernel/job.ts';
+import { email, idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
-import { streamOf } from './events.ts';
-import { NOT_THE_SENDER } from './faults.ts';
+import { streamOf } from './task-stream.ts';
+import { NOT_THE_SENDER } from './errors.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
-import { insertComment, lockParent, takeCommentId, type NewComment } from './queries.ts';
-import { commentCreated } from './reactions.ts';
-import { findPerson, toNewRecord } from './records.ts';
+import { insertComment, insertMentions, lockParent, takeCommentId, type NewComment } from './queries.ts';
+import { commentCreated } from './jobs.ts';
+import { findPerson, toNewCommentView } from './comment-view.ts';
 import { format, message, plainTextOf, readMessage } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 
@@ -32,7 +33,7 @@ export const createComment = member
       section: 'Task comments',
       summary: 'Write a comment on a task',
       description: `\`sender\` is the caller. \`message\` is rich text, made safe before it is stored, or plain text with \`format: "text"\`; with an \`image\` it may be empty or left out. Mentioned are those in \`mentionedEmails\` (each an active employee of the company) and those whose address stands in the text as \`@ada@example.com\` (of the first ${textMentionsMax} addresses; one that is nobody's stays plain text). Mentioned people get a notification and a mail (from one company at most 20 mails an hour, and 3 a day while an invitation is not accepted); the task's owner and collaborators and the author of the comment replied to get a notification; nobody is told twice, or of their own comment.`,
-      faults: [NOT_THE_SENDER],
+      errors: [NOT_THE_SENDER],
       example: {
         taskId: 12,
         sender: 7,
@@ -46,13 +47,13 @@ export const createComment = member
   )
   .input(
     z.object({
-      taskId: id,
-      sender: id.meta({ description: 'The employee who writes: the caller' }),
+      taskId: idOf('task'),
+      sender: idOf('employee').meta({ description: 'The employee who writes: the caller' }),
       ClientSender: z.int().nullish().meta({ description: 'Kept and answered as it was sent' }),
       message: message.nullish(),
       format,
       mentionedEmails: z.array(email).max(mentionedEmailsMax).default([]),
-      reply_to: id.nullish().meta({ description: 'A comment of the same task' }),
+      reply_to: idOf('comment').nullish().meta({ description: 'A comment of the same task' }),
       image: imageUrl.nullish(),
     }),
   )
@@ -63,12 +64,12 @@ export const createComment = member
     const { taskId, image = null, reply_to: replyTo = null } = input;
     if (input.sender !== senderId) throw NOT_THE_SENDER();
     const stored = readMessage({ message: input.message ?? '', format: input.format }, { hasImage: image !== null });
-    const [task, hasParent, mentioned, sender, commentId] = await Promise.all([
-      findVisibleTask(db, companyId, taskId),
-      replyTo === null || lockParent(db, companyId, { taskId, commentId: replyTo }),
-      resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(stored) }),
-      findPerson(db, companyId, senderId),
-      takeCommentId(db),
+    const [task, hasParent, mentioned, sender, commentId] = await inOrder(db, [
+      () => findVisibleTask(db, companyId, taskId),
+      () => replyTo === null || lockParent(db, companyId, { taskId, commentId: replyTo }),
+      () => resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(stored) }),
+      () => findPerson(db, companyId, senderId),
+      () => takeCommentId(db),
     ]);
     if (!task) throw notFoundIn('taskId');
     if (!hasParent) throw notFoundIn('reply_to');
@@ -87,15 +88,13 @@ export const createComment = member
       now: services.clock.now(),
     };
     const { now: at } = comment;
-    const fact = { comment_id: commentId, task_id: taskId, sender_id: senderId };
-    const owed = { dedupeKey: String(commentId), payload: { companyId, commentId }, now: at };
-    await ctx.finish(() =>
-      Promise.all([
-        deliver(db, commentCreated, owed),
-        publish(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload: fact, at }),
-        insertComment(db, comment),
-      ]),
-    );
-    ctx.afterCommit(services.wakeDeliveries);
-    return toNewRecord(comment, { sender, mentioned, settings: services.settings });
+    const payload = { comment_id: commentId, task_id: taskId, sender_id: senderId };
+    const job = { dedupeKey: String(commentId), payload: { companyId, commentId }, now: at };
+    await ctx.finish([
+      () => enqueueJob(db, commentCreated, job),
+      () => appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at }),
+      () => insertComment(db, comment),
+      () => insertMentions(db, comment),
+    ]);
+    return toNewCommentView(comment, { sender, mentioned, settings: services.settings });
   });

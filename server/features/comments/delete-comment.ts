@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { publish } from '../../kernel/publish.ts';
-import { done, id } from '../../kernel/wire.ts';
-import { lockComment, removeComment } from './change-comment.ts';
-import { streamOf } from './events.ts';
-import { NOT_THE_AUTHOR_OR_OWNER } from './faults.ts';
+import { appendEvent } from '../../kernel/append-event.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
+import { lockComment, deleteThread } from './change-comment.ts';
+import { streamOf } from './task-stream.ts';
+import { NOT_THE_AUTHOR_OR_OWNER } from './errors.ts';
 
 export const deleteComment = member
   .meta(
@@ -15,10 +15,10 @@ export const deleteComment = member
       summary: 'Delete a comment',
       description:
         'By its author or the owner of its task. With replies it stays as a tombstone (`isDeleted: true`, `message: null`) until the last of them is deleted.',
-      faults: [NOT_THE_AUTHOR_OR_OWNER],
+      errors: [NOT_THE_AUTHOR_OR_OWNER],
     }),
   )
-  .input(z.object({ comment_id: id }))
+  .input(z.object({ comment_id: idOf('comment') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
@@ -26,8 +26,8 @@ export const deleteComment = member
     const comment = await lockComment(db, companyId, input.comment_id);
     if (!comment) throw NOT_FOUND();
     if (comment.sender_id !== employeeId && comment.task_owner_id !== employeeId) throw NOT_THE_AUTHOR_OR_OWNER();
-    for (const gone of await removeComment(db, companyId, comment)) {
-      await publish(db, {
+    for (const gone of await deleteThread(db, companyId, comment)) {
+      await appendEvent(db, {
         companyId,
         stream: streamOf(comment.task_id),
         type: 'comment.deleted',

@@ -1,7 +1,7 @@
 import { router } from '../../kernel/trpc.ts';
 import { createComment } from './create-comment.ts';
 import { deleteComment } from './delete-comment.ts';
-import { editComment } from './edit-comment.ts';
+import { updateComment } from './update-comment.ts';
 import { likeComment } from './like-comment.ts';
 import { listComments } from './list-comments.ts';
 import { onTask } from './on-task.ts';
@@ -10,7 +10,7 @@ import { unlikeComment } from './unlike-comment.ts';
 export const comments = router({
   listByTask: listComments,
   create: createComment,
-  edit: editComment,
+  update: updateComment,
   delete: deleteComment,
   like: likeComment,
   unlike: unlikeComment,

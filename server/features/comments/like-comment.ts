@@ -1,11 +1,11 @@
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { publish } from '../../kernel/publish.ts';
-import { deliver } from '../../kernel/reaction.ts';
-import { streamOf } from './events.ts';
-import { countLikes, holdForOneself, likeInput, Likes } from './likes.ts';
-import { commentLiked } from './reactions.ts';
+import { appendEvent } from '../../kernel/append-event.ts';
+import { enqueueJob } from '../../kernel/job.ts';
+import { streamOf } from './task-stream.ts';
+import { countLikes, lockForOwnLike, likeInput, Likes } from './likes.ts';
+import { commentLiked } from './jobs.ts';
 
 export const likeComment = member
   .meta(
@@ -14,7 +14,7 @@ export const likeComment = member
       summary: 'Like a comment',
       description:
         'For oneself. Liking twice changes nothing. Its author and the task’s owner and collaborators get a notification, once for each liker.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
     }),
   )
   .input(likeInput)
@@ -22,7 +22,7 @@ export const likeComment = member
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId, employeeId } = caller;
-    const { comment_id: commentId, task_id: taskId } = await holdForOneself(db, caller, input);
+    const { comment_id: commentId, task_id: taskId } = await lockForOwnLike(db, caller, input);
     const now = services.clock.now();
     const liked = await db
       .insertInto('comment_likes')
@@ -32,13 +32,12 @@ export const likeComment = member
       .executeTakeFirst();
     if (liked) {
       const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
-      await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.liked', payload, at: now });
-      await deliver(db, commentLiked, {
+      await appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.liked', payload, at: now });
+      await enqueueJob(db, commentLiked, {
         dedupeKey: `${commentId} ${employeeId} ${now.toISOString()}`,
         payload: { companyId, commentId, employeeId },
         now,
       });
-      ctx.afterCommit(services.wakeDeliveries);
     }
     return { likeCount: await countLikes(db, companyId, commentId), likedByMe: true };
   });

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Member } from '../../kernel/context.ts';
-import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
-import { id } from '../../kernel/wire.ts';
+import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { findEmployee } from '../employees/queries.ts';
-import { holdComment, type LockedComment } from './change-comment.ts';
+import { lockVisibleComment, type LockedComment } from './change-comment.ts';
 
-export const likeInput = z.object({ employee_id: id, comment_id: id });
+export const likeInput = z.object({ employee_id: idOf('employee'), comment_id: idOf('comment') });
 export const Likes = z.object({ likeCount: z.int(), likedByMe: z.boolean() });
 
 /** The comment that the caller is about to like or not, for themself. */
-export async function holdForOneself(db: Db, caller: Member, input: z.infer<typeof likeInput>): Promise<LockedComment> {
-  const comment = await holdComment(db, caller.companyId, input.comment_id);
+export async function lockForOwnLike(db: Db, caller: Member, input: z.infer<typeof likeInput>): Promise<LockedComment> {
+  const comment = await lockVisibleComment(db, caller.companyId, input.comment_id);
   if (!comment) throw NOT_FOUND();
   if (input.employee_id === caller.employeeId) return comment;
   const colleague = await findEmployee(db, caller.companyId, input.employee_id);

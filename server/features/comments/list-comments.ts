@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Services } from '../../kernel/context.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
-import { streamed } from '../../kernel/json-stream.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
+import { streamed } from '../../kernel/wire/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { publish } from '../../kernel/publish.ts';
-import { transact } from '../../kernel/transact.ts';
-import { id } from '../../kernel/wire.ts';
+import { appendEvent } from '../../kernel/append-event.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
-import { streamOf } from './events.ts';
-import { talkPieces } from './long-talk.ts';
+import { streamOf } from './task-stream.ts';
+import { streamComments } from './long-comments.ts';
 import { insertViews } from './queries.ts';
-import { listShortTalk } from './records.ts';
+import { listFewComments } from './comment-view.ts';
 import { Comment } from './schemas.ts';
 import { assembleThreads, levelsMax } from './threads.ts';
 
@@ -20,20 +20,20 @@ export const listComments = member
     rest('GET /api/tasks/chat/{task_id}/', {
       section: 'Task comments',
       summary: 'All comments of a task, as threads',
-      description: `Oldest first on every level. Replies nest as deep as the talk goes, down to level ${levelsMax} of the answer: deeper ones stand beside the one they answer, and \`reply_to\` tells to whom. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. All of them are answered, however many there are: a long answer is sent while it is read, with the comments of the moment when it began and each as it stood when its turn came. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
+      description: `Oldest first on every level. Replies nest as deep as the discussion goes, down to level ${levelsMax} of the answer: deeper ones stand beside the one they answer, and \`reply_to\` tells to whom. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. All of them are answered, however many there are: a long answer is sent while it is read, with the comments of the moment when it began and each as it stood when its turn came. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
     }),
   )
-  .input(z.object({ task_id: id }))
+  .input(z.object({ task_id: idOf('task') }))
   .output(z.object({ comments: z.array(Comment) }))
   .query(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId, employeeId: viewerId } = caller;
     const { task_id: taskId } = input;
     const viewer = { viewerId, settings: services.settings };
-    const comments = await listShortTalk(db, companyId, taskId, viewer);
+    const comments = await listFewComments(db, companyId, taskId, viewer);
     if (!comments) {
       const unseen: number[] = [];
-      const pieces = talkPieces(db, companyId, taskId, viewer, (read) => unseen.push(...unseenBy(viewerId, read)));
+      const pieces = streamComments(db, companyId, taskId, viewer, (read) => unseen.push(...unseenBy(viewerId, read)));
       return streamed(before(pieces, () => markSeen(services, { companyId, taskId, viewerId }, unseen)));
     }
     if (comments.length === 0 && !(await findVisibleTask(db, companyId, taskId))) throw NOT_FOUND();
@@ -66,12 +66,12 @@ function markSeen(services: Services, { companyId, taskId, viewerId }: Reader, u
   const now = services.clock.now();
   services.background.run('comments-seen', async () => {
     for (let from = 0; from < unseen.length; from += viewsMax)
-      await transact(services, companyId, async (db) => {
+      await inTransaction(services, companyId, async (db) => {
         const commentIds = unseen.slice(from, from + viewsMax);
         const seen = await insertViews(db, companyId, { viewerId, commentIds, now });
         if (seen.length === 0) return;
         const payload = { comment_ids: seen, task_id: taskId, employee_id: viewerId };
-        await publish(db, { companyId, stream: streamOf(taskId), type: 'comment.seen', payload, at: now });
+        await appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.seen', payload, at: now });
       });
   });
 }

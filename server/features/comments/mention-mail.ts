@@ -1,23 +1,23 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { reaction } from '../../kernel/reaction.ts';
-import { id } from '../../kernel/wire.ts';
-import { write } from '../../mail/letter.ts';
+import { jobHandler } from '../../kernel/job.ts';
+import { id } from '../../kernel/wire/fields.ts';
+import { renderMail } from '../../mail/mail-template.ts';
 import { preferencesLink } from '../notifications/preferences.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf } from './queries.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
 
 /** Writes to one person who is mentioned in a comment, where they still are when it runs and want such mail. */
-export const sendMentionMail = reaction({
+export const sendMentionMail = jobHandler({
   name: 'mention-mail',
-  lane: 'mail',
+  queue: 'mail',
   payload: z.object({ companyId: id, commentId: id, employeeId: id }),
   async run({ database, mailer, settings }, payload, { dedupeKey }) {
     const mention = await findMention(database.forCompany(payload.companyId).db, payload);
     if (!mention || !mention.wants_mail) return;
-    const letter = write(mention.email, {
+    const letter = renderMail(mention.email, {
       ...(mention.is_invited ? toInvited : toMember(mention)),
       template: 'mention',
       action: { label: 'Open the comment', url: deepLinkOf(settings, mention.task_id, payload.commentId) },
@@ -49,8 +49,8 @@ const toMemberHourlyMax = 20;
 const toInvitedDailyMax = 3;
 
 /**
- * Whom of those who have just been notified of a mention a mail may tell as well. Counted by their notifications, which
- * whoever wrote the comments cannot take back; these are there whether a mail goes out or not.
+ * Those of the newly mentioned people who may also get a mail. The limit counts their notifications, which the author of
+ * the comments cannot delete and which exist with or without a mail.
  */
 export async function withinMailLimits(
   db: Db,

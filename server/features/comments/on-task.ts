@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { stream } from '../../kernel/procedures.ts';
 import { lastEventId } from '../../kernel/streams.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { CommentEvent, taskStream } from './task-stream.ts';
 
 export const onTask = stream
   .meta({
     section: 'Task comments',
-    faults: [NOT_FOUND],
+    errors: [NOT_FOUND],
     events: {
       schema: CommentEvent,
       summary: 'What is said on a task',
       description:
-        'Comments written, edited, deleted, liked and seen, by whomever, the subscriber included. It ends with NOT_FOUND when the task is deleted.',
+        'Comments written, edited, deleted, liked and seen by anyone, the subscriber included. It ends with NOT_FOUND when the task is deleted.',
     },
   })
-  .input(z.object({ taskId: id, lastEventId }))
+  .input(z.object({ taskId: idOf('task'), lastEventId }))
   .subscription(async ({ ctx, input }) => {
     if (!(await findVisibleTask(ctx.db, ctx.caller.companyId, input.taskId))) throw NOT_FOUND();
-    return ctx.follow(taskStream, input.taskId, input.lastEventId);
+    return ctx.subscribe(taskStream, input.taskId, input.lastEventId);
   });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { compiled } from '../../../db/compiled.ts';
+import { compiled } from '../../../db/pipeline/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
 
@@ -45,34 +45,38 @@ export async function takeCommentId(db: Db): Promise<number> {
   return row!.id;
 }
 
-const nextCommentId = compiled<{ sequence: string }, { id: number }>((db, blank) =>
-  sql<{ id: number }>`select nextval(${blank('sequence')}::text::regclass) as id`.compile(db),
+const nextCommentId = compiled<{ sequence: string }, { id: number }>((db, placeholder) =>
+  db.selectNoFrom(sql<number>`nextval(${placeholder('sequence')}::text::regclass)`.as('id')).compile(),
 );
 
-export async function insertComment(db: Db, { mentionedIds, ...comment }: NewComment): Promise<void> {
-  const { companyId, commentId } = comment;
-  await Promise.all([
-    writeComment(db, comment),
-    mentionedIds.length > 0 && writeMentions(db, { companyId, commentId, mentionedIds }),
-  ]);
+export async function insertComment(db: Db, comment: NewComment): Promise<void> {
+  await writeComment(db, comment);
 }
 
-const writeComment = compiled<Omit<NewComment, 'mentionedIds'>, object>((db, blank) =>
+/** Who is mentioned in a comment; behind {@link insertComment}. */
+export async function insertMentions(db: Db, { companyId, commentId, mentionedIds }: NewComment): Promise<void> {
+  if (mentionedIds.length > 0) await writeMentions(db, { companyId, commentId, mentionedIds });
+}
+
+const writeComment = compiled<NewComment, object>((db, placeholder) =>
   sql<object>`
     insert into comments (
       company_id, comment_id, task_id, sender_id, client_sender, message, mentioned_emails, reply_to, image, created_at
     )
     overriding system value
     values (
-      ${blank('companyId')}, ${blank('commentId')}, ${blank('taskId')}, ${blank('senderId')}, ${blank('clientSender')},
-      ${blank('message')}, ${blank('mentionedEmails')}, ${blank('replyTo')}, ${blank('image')}, ${blank('now')}
+      ${placeholder('companyId')}, ${placeholder('commentId')}, ${placeholder('taskId')}, ${placeholder('senderId')}, ${placeholder('clientSender')},
+      ${placeholder('message')}, ${placeholder('mentionedEmails')}, ${placeholder('replyTo')}, ${placeholder('image')}, ${placeholder('now')}
     )`.compile(db),
 );
 
-const writeMentions = compiled<{ companyId: number; commentId: number; mentionedIds: number[] }, object>((db, blank) =>
-  sql<object>`
+const writeMentions = compiled<{ companyId: number; commentId: number; mentionedIds: number[] }, object>(
+  (db, placeholder) =>
+    sql<object>`
     insert into comment_mentions (company_id, comment_id, employee_id)
-    select ${blank('companyId')}, ${blank('commentId')}, unnest(${blank('mentionedIds')}::bigint[])`.compile(db),
+    select ${placeholder('companyId')}, ${placeholder('commentId')}, unnest(${placeholder('mentionedIds')}::bigint[])`.compile(
+      db,
+    ),
 );
 
 /** Records that an employee has seen comments; those that they saw before keep their time. Answers which are new. */

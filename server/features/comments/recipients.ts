@@ -5,11 +5,11 @@ export type Audience = {
   mentionedIds: readonly number[];
   /** The owner and the collaborators of the task, the author of the comment that was replied to. */
   involvedIds: readonly (number | null)[];
-  /** Whoever of all these still works here: neither deactivated nor deleted. */
+  /** Those of them who are active employees. */
   activeIds: ReadonlySet<number>;
 };
 
-/** Who is told, each once: whoever is mentioned is told that, and not a second time for being involved. */
+/** Who is notified, each once: a mentioned person is notified of the mention only. */
 export function recipientsOf(audience: Audience): { mentioned: number[]; involved: number[] } {
   const { actorId, mentionedIds, involvedIds, activeIds } = audience;
   const told = new Set([actorId]);

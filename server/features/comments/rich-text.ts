@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { invalid } from '../../kernel/faults.ts';
-import { rule } from '../../kernel/issues.ts';
+import { invalid } from '../../errors/errors.ts';
+import { rule } from '../../errors/issues.ts';
 import { allowedTags, plainTextToHtml, sanitizeRichText } from './sanitize.ts';
 
 export const messageBytesMax = 64 * 1024;

@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { levelsMax } from './threads.ts';
 
 /** What somebody said on a task, with all that was said in reply. */
 export const Comment = z
   .object({
-    _id: id,
-    taskId: id,
+    _id: idOf('comment'),
+    taskId: idOf('task'),
     sender: z.object({
-      _id: id,
+      _id: idOf('employee'),
       name: z.string(),
       profilePicture: z.string().nullable().meta({ description: 'URL of the picture' }),
     }),
@@ -16,22 +17,22 @@ export const Comment = z
     message: z.string().nullable().meta({ description: 'Sanitised HTML, safe to show; null once deleted' }),
     mentionedEmails: z.array(z.string()).meta({ description: 'The addresses that the author listed' }),
     mentions: z
-      .array(z.object({ _id: id, name: z.string(), email: z.string() }))
+      .array(z.object({ _id: idOf('employee'), name: z.string(), email: z.string() }))
       .meta({ description: 'Who is mentioned, by the list or by an @address in the text' }),
-    reply_to: id.nullable(),
+    reply_to: idOf('comment').nullable(),
     image: z.string().nullable().meta({ description: 'https URL of an attached image' }),
     isEdited: z.boolean(),
     isDeleted: z.boolean().meta({ description: 'A deleted comment stays where it has replies, without its content' }),
-    likes: z.array(z.object({ employee_id: id, name: z.string() })),
+    likes: z.array(z.object({ employee_id: idOf('employee'), name: z.string() })),
     likeCount: z.int(),
     likedByMe: z.boolean(),
-    seenBy: z.array(z.object({ employee_id: id, name: z.string(), seenAt: moment })),
+    seenBy: z.array(z.object({ employee_id: idOf('employee'), name: z.string(), seenAt: moment })),
     deepLink: z.string().meta({ description: 'Where the frontend shows this comment' }),
     createdAt: moment,
     editedAt: moment.nullable(),
     get replies() {
       return z.array(Comment).meta({
-        description: `Oldest first, nested as deep as the talk goes; below level ${levelsMax} replies stand beside the one they answer`,
+        description: `Oldest first, nested as deep as the discussion goes; below level ${levelsMax} replies stand beside the one they answer`,
       });
     },
   })

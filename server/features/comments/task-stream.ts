@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { eventFields, StreamOpened, StreamReset, type StoredFact, type StreamKind } from '../../kernel/streams.ts';
-import { id, moment } from '../../kernel/wire.ts';
+import { eventFields, StreamOpened, StreamReset, type StoredEvent, type StreamKind } from '../../kernel/streams.ts';
+import { id } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { listNames } from '../employees/queries.ts';
 import { findVisibleTasks } from '../tasks/queries.ts';
-import { streamName } from './events.ts';
-import { listRecords } from './records.ts';
-import { weighComments } from './weigh-comments.ts';
+import { listCommentViews } from './comment-view.ts';
+import { estimateCommentBytes } from './comment-sizes.ts';
 import { CommentNow } from './schemas.ts';
 
 const aboutComment = <Type extends string>(type: Type, description: string) =>
@@ -30,7 +30,7 @@ const CommentSeen = z
   })
   .meta({ id: 'comment.seen', description: 'Somebody has seen comments of others.' });
 
-/** What is told of the talk on a task. */
+/** The events of the comments on a task. */
 export const CommentEvent = z.discriminatedUnion('type', [
   aboutComment('comment.created', 'Somebody has written a comment.'),
   aboutComment('comment.edited', 'Its author has changed it.'),
@@ -55,20 +55,25 @@ const AboutComment = z.object({
 });
 const Seen = z.object({ comment_ids: z.array(id), task_id: id, employee_id: id });
 
-/** The talk on a task, for whoever may see the task. */
+const name = 'task';
+
+/** The stream of the comments on a task. */
+export const streamOf = (taskId: number): string => `${name} ${taskId}`;
+
+/** The comments on a task, for those who can see the task. */
 export const taskStream: StreamKind<Event> = {
-  name: streamName,
+  name,
   event: CommentEvent,
 
-  async show({ db, settings }, companyId, facts) {
-    const abouts = facts
+  async toEvents({ db, settings }, companyId, stored) {
+    const abouts = stored
       .filter(({ type }) => type !== 'comment.seen')
       .map(({ payload }) => AboutComment.parse(payload));
-    const views = facts.filter(({ type }) => type === 'comment.seen').map(({ payload }) => Seen.parse(payload));
+    const views = stored.filter(({ type }) => type === 'comment.seen').map(({ payload }) => Seen.parse(payload));
     const commentIds = [...new Set(abouts.map((about) => about.comment_id))];
-    // Nobody has the identifier 0: who looks is filled in for each of them below.
+    // No employee has the identifier 0: `forViewer` sets likedByMe.
     const records =
-      commentIds.length === 0 ? [] : await listRecords(db, companyId, { commentIds }, { viewerId: 0, settings });
+      commentIds.length === 0 ? [] : await listCommentViews(db, companyId, { commentIds }, { viewerId: 0, settings });
     const comments = new Map(records.map((record) => [record._id, record]));
     const names =
       views.length === 0
@@ -78,18 +83,20 @@ export const taskStream: StreamKind<Event> = {
             companyId,
             views.map((one) => one.employee_id),
           );
-    return facts.map((fact) =>
-      fact.type === 'comment.seen' ? toSeen(fact, names) : toAbout(fact, AboutComment.parse(fact.payload), comments),
+    return stored.map((event) =>
+      event.type === 'comment.seen'
+        ? toSeen(event, names)
+        : toAbout(event, AboutComment.parse(event.payload), comments),
     );
   },
 
-  async weigh(db, companyId, facts) {
-    const bytesOf = await weighComments(
+  async estimateBytes(db, companyId, stored) {
+    const bytesOf = await estimateCommentBytes(
       db,
       companyId,
-      facts.flatMap(({ type, payload }) => (type === 'comment.seen' ? [] : AboutComment.parse(payload).comment_id)),
+      stored.flatMap(({ type, payload }) => (type === 'comment.seen' ? [] : AboutComment.parse(payload).comment_id)),
     );
-    return facts.map(({ type, payload }) =>
+    return stored.map(({ type, payload }) =>
       type === 'comment.seen'
         ? Seen.parse(payload).comment_ids.length * identifierBytes
         : (bytesOf.get(AboutComment.parse(payload).comment_id) ?? 0),
@@ -99,7 +106,7 @@ export const taskStream: StreamKind<Event> = {
   forViewer(event, { employeeId }) {
     if (!('comment' in event) || !event.comment) return event;
     const likedByMe = event.comment.likes.some((like) => like.employee_id === employeeId);
-    // What is the same for most viewers stays the same object.
+    // Most subscribers share one object, and so its JSON.
     if (!likedByMe) return event;
     return { ...event, comment: { ...event.comment, likedByMe } };
   },
@@ -108,7 +115,7 @@ export const taskStream: StreamKind<Event> = {
 };
 
 function toAbout(
-  { sequence, type, at }: StoredFact,
+  { sequence, type, at }: StoredEvent,
   { comment_id: commentId, task_id: taskId, sender_id, employee_id }: z.infer<typeof AboutComment>,
   comments: ReadonlyMap<number, unknown>,
 ) {
@@ -116,7 +123,7 @@ function toAbout(
   return { id: sequence, type, at, taskId, commentId, actorId: employee_id ?? sender_id ?? null, comment };
 }
 
-function toSeen({ sequence, type, at, payload }: StoredFact, names: ReadonlyMap<number, string>) {
+function toSeen({ sequence, type, at, payload }: StoredEvent, names: ReadonlyMap<number, string>) {
   const { comment_ids: commentIds, task_id: taskId, employee_id } = Seen.parse(payload);
   const seenBy = { employee_id, name: names.get(employee_id) ?? '', seenAt: at };
   return { id: sequence, type, at, taskId, commentIds, seenBy };

@@ -1,9 +1,9 @@
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { publish } from '../../kernel/publish.ts';
-import { streamOf } from './events.ts';
-import { countLikes, holdForOneself, likeInput, Likes } from './likes.ts';
+import { appendEvent } from '../../kernel/append-event.ts';
+import { streamOf } from './task-stream.ts';
+import { countLikes, lockForOwnLike, likeInput, Likes } from './likes.ts';
 
 export const unlikeComment = member
   .meta(
@@ -11,7 +11,7 @@ export const unlikeComment = member
       section: 'Task comments',
       summary: 'Take one’s like of a comment back',
       description: 'For oneself. Taking back what was not given changes nothing.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
     }),
   )
   .input(likeInput)
@@ -19,7 +19,7 @@ export const unlikeComment = member
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId, employeeId } = caller;
-    const { comment_id: commentId, task_id: taskId } = await holdForOneself(db, caller, input);
+    const { comment_id: commentId, task_id: taskId } = await lockForOwnLike(db, caller, input);
     const taken = await db
       .deleteFrom('comment_likes')
       .where('company_id', '=', companyId)
@@ -29,7 +29,7 @@ export const unlikeComment = member
       .executeTakeFirst();
     if (taken) {
       const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
-      await publish(db, {
+      await appendEvent(db, {
         companyId,
         stream: streamOf(taskId),
         type: 'comment.unliked',

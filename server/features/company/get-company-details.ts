@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { findLatestPayment, getCompany, listActiveSubscriptions, listPlans, toCompany } from './queries.ts';
 import { Company, Payment, Plan, Subscription } from './schemas.ts';
 
@@ -16,7 +16,7 @@ export const getCompanyDetails = member
       example: { company_id: 42 },
     }),
   )
-  .input(z.object({ company_id: id }))
+  .input(z.object({ company_id: idOf('company') }))
   .output(
     z.object({
       company: Company,

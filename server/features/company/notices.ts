@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
-import { transact } from '../../kernel/transact.ts';
-import { id } from '../../kernel/wire.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { id } from '../../kernel/wire/fields.ts';
 import { notify } from '../notifications/notify.ts';
 
 /** So many are told in one transaction: a large company holds up nobody's notifications for long. */
@@ -13,7 +13,7 @@ const Change = z.object({ name: z.string().optional(), timezone: z.string().opti
 type Change = z.infer<typeof Change>;
 
 /** Tells every active employee but the one who did it that the company's name or time zone is another one. */
-const companyChanged = reaction({
+const companyChanged = jobHandler({
   name: 'company-changed',
   payload: z.object({ companyId: id, actorId: id, change: z.string(), to: Change }),
   async run(services, { companyId, actorId, change, to }) {
@@ -42,7 +42,7 @@ const companyChanged = reaction({
           link: settings.appUrl,
           actorId,
         }));
-      await transact(services, companyId, (db) => notify(db, companyId, notifications, clock.now()));
+      await inTransaction(services, companyId, (db) => notify(db, companyId, notifications, clock.now()));
       if (people.length < recipientsAtOnce) return;
       after = people.at(-1)!.employee_id;
     }
@@ -58,17 +58,15 @@ function textOf({ name, timezone }: Change): { title: string; message: string } 
   };
 }
 
-/** Has everybody told of what has really changed. Wake the deliveries after the commit, where it answers true. */
-export async function tellCompany(
+/** Notifies all other employees of what has changed. */
+export async function notifyCompany(
   db: Db,
   { companyId, actorId, to }: { companyId: number; actorId: number; to: Change },
   now: Date,
-): Promise<boolean> {
-  if (to.name === undefined && to.timezone === undefined) return false;
+): Promise<void> {
+  if (to.name === undefined && to.timezone === undefined) return;
   const change = randomUUID();
-  await deliver(db, companyChanged, { dedupeKey: change, payload: { companyId, actorId, change, to }, now });
-  return true;
+  await enqueueJob(db, companyChanged, { dedupeKey: change, payload: { companyId, actorId, change, to }, now });
 }
 
-/** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [companyChanged];
+export const handlers: AnyJobHandler[] = [companyChanged];

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { rule } from '../../kernel/issues.ts';
-import { id, moment } from '../../kernel/wire.ts';
+import { rule } from '../../errors/issues.ts';
+import { id, idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 
 export const Company = z
   .object({
-    company_id: id,
+    company_id: idOf('company'),
     name: z.string(),
     timezone: z.string().meta({ description: 'IANA time zone name', examples: ['Europe/Berlin'] }),
-    owner_id: id.nullable(),
+    owner_id: idOf('employee').nullable(),
     createdAt: moment,
     updatedAt: moment,
   })

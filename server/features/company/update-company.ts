@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { recomputeTaskCounts } from '../../../db/derived/task-counts.ts';
 import { recomputeWorkDays } from '../../../db/derived/work-time.ts';
 import type { Member, MutationScope, Services } from '../../kernel/context.ts';
-import { createFairQueue } from '../../kernel/fair-queue.ts';
-import { invalid, NOT_FOUND, OVERLOADED } from '../../kernel/faults.ts';
+import { createFairQueue } from '../../platform/fair-queue.ts';
+import { invalid, NOT_FOUND, OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
-import { id, isEmptyUpdate, name } from '../../kernel/wire.ts';
+import { idOf, isEmptyUpdate, name } from '../../kernel/wire/fields.ts';
 import { planMorningOf } from '../mornings/plan-mornings.ts';
-import { tellCompany } from './notices.ts';
+import { notifyCompany } from './notices.ts';
 import { companyColumns, getCompany, isStorableTimezone, lockTimezone, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
 
@@ -18,12 +18,12 @@ export const updateCompany = admin
       section: 'Company',
       summary: 'Change the name or the time zone of the company',
       description:
-        'For admins. Either field may be left out and keeps its value then; without both nothing changes. The time zone is an IANA name: days and weeks of the company are counted in it, and all that were counted before are counted anew before the answer; time that is logged meanwhile waits for that. Changes of the time zone are made one after another; with four of a company waiting, a further one is answered 503. Offsets and POSIX rules are refused. All other employees are notified of what has changed.',
-      faults: [OVERLOADED],
+        'For admins. Either field may be left out and keeps its value then; without both nothing changes. The time zone is an IANA name: days and weeks of the company are counted in it, and all earlier ones are recomputed before the answer; time that is logged during that waits. Changes of the time zone are made one after another; with four of a company waiting, a further one is answered 503. Offsets and POSIX rules are refused. All other employees are notified of what has changed.',
+      errors: [OVERLOADED],
       example: { company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London' },
     }),
   )
-  .input(z.object({ company_id: id, name: name({ max: 200 }).optional(), timezone: timezone.optional() }))
+  .input(z.object({ company_id: idOf('company'), name: name({ max: 200 }).optional(), timezone: timezone.optional() }))
   .output(Company)
   .mutation(async ({ ctx, input }) => {
     if (input.company_id !== ctx.caller.companyId) throw NOT_FOUND();
@@ -33,13 +33,13 @@ export const updateCompany = admin
     return input.timezone === undefined ? change() : timezoneChanges([String(ctx.caller.companyId)], change);
   });
 
-/** Counting all days of a company anew may take seconds, and one company is counted by one change at a time. */
+/** Recomputing all days of a company may take seconds, so each company runs one such change at a time. */
 const timezoneChanges = createFairQueue({ running: 2, waiting: 16, waitingPerKey: 4 });
 
 type Change = { name?: string | undefined; timezone?: string | undefined };
 
 async function changeCompany(
-  { db, caller, services, afterCommit }: MutationScope & { caller: Member; services: Services },
+  { db, caller, services }: Pick<MutationScope, 'db'> & { caller: Member; services: Services },
   input: Change,
 ): Promise<z.input<typeof Company>> {
   if (input.timezone !== undefined && !(await isStorableTimezone(db, input.timezone)))
@@ -59,12 +59,11 @@ async function changeCompany(
     await recomputeTaskCounts(db, companyId);
     await recomputeWorkDays(db, companyId);
     await planMorningOf(db, companyId, now);
-    afterCommit(services.wakeDeliveries);
   }
   const to = {
     ...(row.name === nameBefore ? {} : { name: row.name }),
     ...(row.timezone === before ? {} : { timezone: row.timezone }),
   };
-  if (await tellCompany(db, { companyId, actorId, to }, now)) afterCommit(services.wakeDeliveries);
+  await notifyCompany(db, { companyId, actorId, to }, now);
   return toCompany(row);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { endApiKeysOf } from '../memberships/membership.ts';
 import { getEmployee } from './queries.ts';
 
@@ -13,10 +13,11 @@ export const endApiKeys = admin
       summary: 'End the API keys of an employee',
       description:
         'All that the employee made in this company, and the sessions that those keys opened, at once and on every node; `ended` says how many keys.',
-      faults: [SESSION_REQUIRED, SESSION_BOUND],
+      errors: [SESSION_REQUIRED, SESSION_BOUND],
+      securityAct: 'keys revoked by an admin',
     }),
   )
-  .input(z.object({ _id: id }))
+  .input(z.object({ _id: idOf('colleague') }))
   .output(z.object({ ended: z.int() }))
   .mutation(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;

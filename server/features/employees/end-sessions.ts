@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { endSessionsOf } from '../memberships/membership.ts';
 import { getEmployee } from './queries.ts';
 
@@ -13,10 +13,11 @@ export const endSessions = admin
       summary: 'End the sessions of an employee',
       description:
         'All of them in this company, at once and on every node; `ended` says how many. Sessions of the employee’s account in other companies go on, and the employee can sign in again.',
-      faults: [SESSION_REQUIRED, SESSION_BOUND],
+      errors: [SESSION_REQUIRED, SESSION_BOUND],
+      securityAct: 'sessions ended by an admin',
     }),
   )
-  .input(z.object({ _id: id }))
+  .input(z.object({ _id: idOf('colleague') }))
   .output(z.object({ ended: z.int() }))
   .mutation(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;

@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import type { Scope } from '../../kernel/context.ts';
-import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import type { Scope } from '../../platform/credential.ts';
+import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
-import { id, moment } from '../../kernel/wire.ts';
-import { ApiKey } from '../api-keys/schemas.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
+import { ApiKey } from '../memberships/api-key.ts';
 import { findEmployee } from './queries.ts';
 
 const EmployeeSession = z
   .object({
-    _id: id,
+    _id: idOf('session'),
     method: z.string().meta({ description: 'How the person proved who they are', examples: ['password'] }),
     device: z.string().nullable().meta({ description: 'The User-Agent at sign-in' }),
     network: z.string().nullable().meta({ description: 'Address at sign-in, IPv6 by its /64' }),
@@ -26,10 +27,10 @@ export const getAccess = admin
       summary: 'The sessions and API keys of an employee',
       description:
         'The live ones in this company, the newest first; what the employee’s account has elsewhere is not the company’s. Keys are shown without themselves.',
-      faults: [SESSION_REQUIRED, SESSION_BOUND],
+      errors: [SESSION_REQUIRED, SESSION_BOUND],
     }),
   )
-  .input(z.object({ _id: id }))
+  .input(z.object({ _id: idOf('colleague') }))
   .output(z.object({ sessions: z.array(EmployeeSession), keys: z.array(ApiKey) }))
   .query(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { getEmployee as get, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 
@@ -15,7 +15,7 @@ export const getEmployee = member
       example: { employee_id: 42 },
     }),
   )
-  .input(z.object({ employee_id: id }))
+  .input(z.object({ employee_id: idOf('employee') }))
   .output(Employee)
   .query(async ({ ctx, input }) => {
     const row = await get(ctx.db, ctx.caller.companyId, input.employee_id);

@@ -1,5 +1,5 @@
 import { router } from '../../kernel/trpc.ts';
-import { addEmployee } from './add-employee.ts';
+import { createEmployee } from './create-employee.ts';
 import { endApiKeys } from './end-api-keys.ts';
 import { endSessions } from './end-sessions.ts';
 import { getAccess } from './get-access.ts';
@@ -7,14 +7,14 @@ import { getEmployee } from './get-employee.ts';
 import { listActiveEmployees } from './list-active-employees.ts';
 import { listEmployees } from './list-employees.ts';
 import { listInactiveEmployees } from './list-inactive-employees.ts';
-import { removeEmployee } from './remove-employee.ts';
+import { deleteEmployee } from './delete-employee.ts';
 import { restoreEmployee } from './restore-employee.ts';
 import { searchEmployees } from './search-employees.ts';
 import { updateEmployee } from './update-employee.ts';
 import { updatePicture } from './update-picture.ts';
 
 export const employees = router({
-  add: addEmployee,
+  create: createEmployee,
   list: listEmployees,
   listActive: listActiveEmployees,
   listInactive: listInactiveEmployees,
@@ -22,9 +22,9 @@ export const employees = router({
   update: updateEmployee,
   updatePicture,
   search: searchEmployees,
-  remove: removeEmployee,
+  delete: deleteEmployee,
   restore: restoreEmployee,
-  access: getAccess,
+  getAccess: getAccess,
   endSessions,
   endApiKeys,
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { selectEmployees, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { sortByName } from './sort-by-name.ts';
@@ -16,7 +16,7 @@ export const listInactiveEmployees = member
       example: { company_id: 1 },
     }),
   )
-  .input(z.object({ company_id: id }))
+  .input(z.object({ company_id: idOf('company') }))
   .output(z.object({ employees: z.array(Employee) }))
   .query(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;

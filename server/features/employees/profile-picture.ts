@@ -1,6 +1,6 @@
 import type { Metadata } from 'sharp';
-import { invalid } from '../../kernel/faults.ts';
-import { createFairQueue } from '../../kernel/fair-queue.ts';
+import { invalid } from '../../errors/errors.ts';
+import { createFairQueue } from '../../platform/fair-queue.ts';
 
 /** Loaded with the first picture: most processes see few, and all would hold its libraries in memory. */
 const loadSharp = async () => {

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
-import { lookUp } from '../../../db/look-up.ts';
+import { rowLoader } from '../../../db/pipeline/loader.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Settings } from '../../kernel/context.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import type { Employee } from './schemas.ts';
 
 export type EmployeeRow = Omit<Selectable<Schema['employees']>, 'own_name' | 'search_text'>;
@@ -39,7 +39,7 @@ export function selectEmployees(db: Db, companyId: number) {
   return db.selectFrom('employees').where('company_id', '=', companyId).select(columns);
 }
 
-export const findEmployee = lookUp<EmployeeRow>('employee_id', (db, isAsked) =>
+export const findEmployee = rowLoader<EmployeeRow>('employee_id', (db, isAsked) =>
   db.selectFrom('employees').where(isAsked).select(columns).compile(),
 );
 

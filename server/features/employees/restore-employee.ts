@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
-import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from '../company/plan-limit.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
-import { lockAdmins } from './standing.ts';
+import { lockAdmins } from './employment.ts';
 
 export const restoreEmployee = admin
   .meta(
@@ -13,12 +13,12 @@ export const restoreEmployee = admin
       section: 'Additions',
       summary: 'Take the deletion of an employee back',
       description:
-        'The employee is active again, with the permissions and the work that they had, and signs in anew. Restoring somebody who is not deleted changes nothing.',
-      faults: [PLAN_LIMIT_REACHED],
+        'The employee is active again, with the permissions and the work that they had, and has to sign in again. Restoring an employee who is not deleted changes nothing.',
+      errors: [PLAN_LIMIT_REACHED],
       example: { _id: 42 },
     }),
   )
-  .input(z.object({ _id: id }))
+  .input(z.object({ _id: idOf('colleague') }))
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { day, decimal, id, moment, name, text } from '../../kernel/wire.ts';
+import { decimal, idOf, name, text } from '../../kernel/wire/fields.ts';
+import { day, moment } from '../../kernel/wire/moments.ts';
 
 /** A person's place in one company. */
 export const Employee = z
   .object({
-    _id: id,
+    _id: idOf('employee'),
     invitationStatus: z
       .enum(['pending', 'accepted'])
       .meta({ description: 'Whether the owner of the address has joined an account to this employee' }),
@@ -14,7 +15,7 @@ export const Employee = z
     email: z.string(),
     phone: z.string().nullable(),
     designation: z.string().nullable().meta({ description: 'Job title' }),
-    companyId: id,
+    companyId: idOf('company'),
     salary: z
       .number()
       .nullable()

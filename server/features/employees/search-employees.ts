@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, text } from '../../kernel/wire.ts';
+import { idOf, text } from '../../kernel/wire/fields.ts';
 import { toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { selectMatches } from './select-matches.ts';
@@ -19,7 +19,7 @@ export const searchEmployees = member
       example: { company_id: 1, q: 'grace hop' },
     }),
   )
-  .input(z.object({ company_id: id, q: text({ max: 200 }).meta({ examples: ['grace hop'] }) }))
+  .input(z.object({ company_id: idOf('company'), q: text({ max: 200 }).meta({ examples: ['grace hop'] }) }))
   .output(z.object({ employees: z.array(Employee) }))
   .query(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;

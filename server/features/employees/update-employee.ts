@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import type { Member } from '../../kernel/context.ts';
-import { ADMIN_REQUIRED, FORBIDDEN, SESSION_BOUND } from '../../kernel/faults.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, SESSION_BOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { email, id } from '../../kernel/wire.ts';
-import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from '../company/plan-limit.ts';
+import { email, idOf } from '../../kernel/wire/fields.ts';
+import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
 import { endSessionsOpenedByKeysOf, inviteEmployee, unlinkAccount } from '../memberships/membership.ts';
-import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './faults.ts';
+import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
 import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
 import { Employee, fields } from './schemas.ts';
-import { endEngagement, lockAdmins, requireAnotherAdmin, requireFreeAddress } from './standing.ts';
+import { lockAdmins, requireAnotherAdmin, requireFreeAddress } from './employment.ts';
+import { offboardEmployee } from './offboard-employee.ts';
 
 /** What only an admin may set, on themself too. */
 const adminFields = {
@@ -45,7 +46,7 @@ export const updateEmployee = member
 - \`is_active: false\` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
 - \`isAdmin: false\` ends the sessions that the API keys of the employee opened for others.
 - \`email\`: the new address is invited (\`invitationStatus: "pending"\`), and only its owner can accept. Sessions and API keys of the employee end. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again.`,
-      faults: [
+      errors: [
         FORBIDDEN,
         ADMIN_REQUIRED,
         SESSION_BOUND,
@@ -57,7 +58,7 @@ export const updateEmployee = member
       example: { _id: 42, phone: '+44 20 7946 0958', designation: 'Lead engineer', isTeamLeader: true },
     }),
   )
-  .input(Patch.extend({ _id: id }))
+  .input(Patch.extend({ _id: idOf('colleague') }))
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
@@ -89,9 +90,8 @@ export const updateEmployee = member
     if (isNewAddress) await unlinkAccount(db, employee, now);
     if (isNewAddress || (patch.email !== undefined && row.account_id === null))
       await inviteEmployee(db, { ...employee, email: patch.email!, invitedById: caller.employeeId, now });
-    if (patch.is_active === false) await endEngagement(db, employee, 'deactivated', now);
+    if (patch.is_active === false) await offboardEmployee(db, employee, 'deactivated', now);
     else if (patch.isAdmin === false) await endSessionsOpenedByKeysOf(db, employee, 'no longer an admin', now);
-    ctx.afterCommit(services.wakeDeliveries);
     return toEmployee(await getEmployee(db, companyId, employeeId), caller, services.settings);
   });
 

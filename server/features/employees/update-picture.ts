@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { FORBIDDEN, OVERLOADED } from '../../kernel/faults.ts';
+import { FORBIDDEN, OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { readPicture, type Picture } from './profile-picture.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
@@ -16,7 +16,7 @@ export const updatePicture = member
       summary: 'Set the profile picture',
       description:
         'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
-      faults: [FORBIDDEN, OVERLOADED],
+      errors: [FORBIDDEN, OVERLOADED],
       bodyBytesMax: 4 * 1024 * 1024,
       example: {
         _id: 42,
@@ -25,12 +25,17 @@ export const updatePicture = member
       },
     }),
   )
-  .input(z.object({ _id: id, profilePicture: z.string().nullable().optional().meta({ contentEncoding: 'base64' }) }))
+  .input(
+    z.object({
+      _id: idOf('colleague'),
+      profilePicture: z.string().nullable().optional().meta({ contentEncoding: 'base64' }),
+    }),
+  )
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId } = caller;
-    // Asked before the transaction: whoever may not set it has nothing decoded.
+    // Checked before the transaction, so no picture is decoded for a caller who may not set it.
     const employee = await getEmployee(services.database.forCompany(companyId).db, companyId, input._id);
     if (!caller.isAdmin && caller.employeeId !== input._id)
       throw FORBIDDEN({ detail: "Only an admin may change somebody else's picture." });

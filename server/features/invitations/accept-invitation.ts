@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { inCompany } from '../../../db/scope.ts';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { fault } from '../../kernel/fault.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { defineError } from '../../errors/api-error.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { SignedInResult } from '../auth/schemas.ts';
-import { endSession, getSignIn, startSession } from '../auth/sign-in.ts';
+import { endSession, getSignIn, startSession } from '../auth/start-session.ts';
 import { acceptInvitation as accept } from '../memberships/membership.ts';
 import { getInvitation } from './queries.ts';
 
-const ADDRESS_PROOF_REQUIRED = fault(
+const ADDRESS_PROOF_REQUIRED = defineError(
   'ADDRESS_PROOF_REQUIRED',
   'FORBIDDEN',
   'Prove that the address is yours: send the `token` of the invitation’s link, or sign in with an e-mailed code, Google or Apple first.',
@@ -24,14 +24,15 @@ export const acceptInvitation = signedIn
       summary: 'Accept an invitation',
       description:
         'Joins the account to the company and answers a session there; the session that asked ends, as with a change of company. It needs a proof of the address that is younger than the invitation: the `token` in the link of the invitation mail, or a session that began with an e-mailed code, Google or Apple after the invitation was made. A password alone is none. Where the account has no other company and one invitation, signing in with such a proof accepts it without this operation; naming `company_id` at such a sign-in accepts too.',
-      faults: [ADDRESS_PROOF_REQUIRED],
+      errors: [ADDRESS_PROOF_REQUIRED],
       answersSecret: true,
+      securityAct: 'invitation accepted',
       example: { invitation_id: 7, token: 'q3Zt0k8Yb1…' },
     }),
   )
   .input(
     z.object({
-      invitation_id: id,
+      invitation_id: idOf('invitation'),
       token: z.string().min(1).max(500).nullish().meta({ description: 'From the link of the invitation mail' }),
     }),
   )

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { inCompany } from '../../../db/scope.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 import { endOpenInvitation } from '../memberships/membership.ts';
 import { getInvitation } from './queries.ts';
 
@@ -14,10 +14,11 @@ export const declineInvitation = signedIn
       summary: 'Decline an invitation',
       description:
         'It cannot be accepted any more. The company keeps its employee, without an account, and can invite again.',
+      securityAct: 'invitation declined',
       example: { invitation_id: 7 },
     }),
   )
-  .input(z.object({ invitation_id: id }))
+  .input(z.object({ invitation_id: idOf('invitation') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;

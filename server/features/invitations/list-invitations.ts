@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { listInvitationsOf } from './queries.ts';
 
 const Invitation = z
   .object({
-    _id: id,
-    company_id: id,
+    _id: idOf('invitation'),
+    company_id: idOf('company'),
     company_name: z.string(),
     invitedBy: z.string().nullable().meta({ description: 'The name of the admin who invited' }),
     createdAt: moment,

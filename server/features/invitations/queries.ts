@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { getAccountById } from '../auth/accounts.ts';
-import { listOpenInvitations, type OpenInvitation } from '../memberships/places.ts';
+import { listOpenInvitations, type OpenInvitation } from '../memberships/open-invitations.ts';
 
 /** The open invitations to the address of an account; none where nobody ever proved that address. */
 export async function listInvitationsOf(db: Db, accountId: number): Promise<OpenInvitation[]> {

@@ -1,29 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { reaction, type AnyReaction } from '../../kernel/reaction.ts';
-import { write } from '../../mail/letter.ts';
+import { jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { renderMail } from '../../mail/mail-template.ts';
+import { selectOpenInvitations } from './open-invitations.ts';
 
-/** Mails an invitation with a link that proves the address. One that was ended in the meantime is not mailed. */
-export const sendInvitation = reaction({
+/** Mails an invitation with a link that proves the address. An invitation that has ended is not mailed. */
+export const sendInvitation = jobHandler({
   name: 'send-invitation',
-  lane: 'mail',
+  queue: 'mail',
   payload: z.object({ companyId: z.int(), invitationId: z.int() }),
   async run({ database, settings, mailer }, { companyId, invitationId }, { dedupeKey }) {
     const { db } = database.forCompany(companyId);
-    const invited = await db
-      .selectFrom('invitations as i')
-      .innerJoin('employees as e', (join) =>
-        join.onRef('e.company_id', '=', 'i.company_id').onRef('e.employee_id', '=', 'i.employee_id'),
-      )
-      .innerJoin('companies as c', 'c.company_id', 'i.company_id')
-      .leftJoin('employees as inviter', (join) =>
-        join.onRef('inviter.company_id', '=', 'i.company_id').onRef('inviter.employee_id', '=', 'i.invited_by_id'),
-      )
+    const invited = await selectOpenInvitations(db)
       .where('i.company_id', '=', companyId)
       .where('i.invitation_id', '=', invitationId)
-      .where('i.ended_at', 'is', null)
-      .where('e.is_active', '=', true)
       .select(['i.email', 'e.first_name', 'c.name as company', 'inviter.name as inviter', 'inviter.email as from'])
       .executeTakeFirst();
     if (!invited) return;
@@ -51,8 +42,8 @@ export const sendInvitation = reaction({
       action: { label: 'Open the invitation', url: `${settings.appUrl}/invitations/${invitationId}?token=${token}` },
       footnote: 'If you do not know the sender, you can ignore this message, or decline the invitation.',
     };
-    await mailer.send(write(email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, letter), { idempotencyKey: dedupeKey });
   },
 });
 
-export const reactions: AnyReaction[] = [sendInvitation];
+export const handlers: AnyJobHandler[] = [sendInvitation];

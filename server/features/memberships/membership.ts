@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
-import { tellOwner } from '../notices/account-notice.ts';
+import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { sendInvitation } from './invitation-mail.ts';
-import { deliver } from '../../kernel/reaction.ts';
+import { enqueueJob } from '../../kernel/job.ts';
 import { mayMailInvitation } from './mail-limits.ts';
 
 /*
@@ -11,7 +11,7 @@ import { mayMailInvitation } from './mail-limits.ts';
  * - Accepting joins the account of exactly that address. Nothing else writes `employees.account_id`.
  * - A change of the address parts them: the employee is invited again, the account keeps all that is its own.
  * - Whatever ends a membership or takes rights from it ends, in the same transaction, the sessions and API keys that
- *   rest on it, and the sessions that those keys opened. Sockets follow within two seconds (`delivery/watch.ts`).
+ *   rest on it, and the sessions that those keys opened. Sockets follow within two seconds (`events/access-check.ts`).
  */
 
 export type EmployeeRef = { companyId: number; employeeId: number };
@@ -37,7 +37,7 @@ export async function inviteEmployee(
     .executeTakeFirstOrThrow();
   if (!isMailed) return;
   const payload = { companyId, invitationId };
-  await deliver(db, sendInvitation, { dedupeKey: `${companyId} ${invitationId}`, payload, now });
+  await enqueueJob(db, sendInvitation, { dedupeKey: `${companyId} ${invitationId}`, payload, now });
 }
 
 /** Joins the account to the invited employee. Answers false where the invitation was ended in the meantime. */
@@ -70,7 +70,8 @@ export async function unlinkAccount(db: Db, employee: EmployeeRef, now: Date): P
     .where('e.employee_id', '=', employee.employeeId)
     .select(['a.email', 'c.name as company'])
     .executeTakeFirst();
-  if (parted) await tellOwner(db, { email: parted.email, notice: { kind: 'unlinked', company: parted.company }, now });
+  if (parted)
+    await notifyAccountOwner(db, { email: parted.email, notice: { kind: 'unlinked', company: parted.company }, now });
   await db
     .updateTable('employees')
     .set({ account_id: null })

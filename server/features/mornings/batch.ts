@@ -14,4 +14,4 @@ export type Position = {
 };
 
 /** A notification, and the task after which the next batch begins when this is the last one of its own. */
-export type Told = { notification: NewNotification; taskId: number };
+export type MorningNotice = { notification: NewNotification; taskId: number };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { batchSize, type Position, type Told } from './batch.ts';
+import { batchSize, type Position, type MorningNotice } from './batch.ts';
 
 type DueTask = {
   task_id: number;
@@ -12,7 +12,7 @@ type DueTask = {
 };
 
 /** Owner and collaborators of each open task that is due on the day after, while they are active. */
-export async function listDueTomorrow(db: Db, position: Position): Promise<Told[]> {
+export async function listDueTomorrow(db: Db, position: Position): Promise<MorningNotice[]> {
   const rows = await listDue(db, position, { daysAhead: 1, isForAll: true });
   return rows.map((row) => ({
     taskId: row.task_id,
@@ -28,7 +28,7 @@ export async function listDueTomorrow(db: Db, position: Position): Promise<Told[
 }
 
 /** The owner of each task that is still open on the morning after the day on which it was due. */
-export async function listOverdue(db: Db, position: Position): Promise<Told[]> {
+export async function listOverdue(db: Db, position: Position): Promise<MorningNotice[]> {
   const rows = await listDue(db, position, { daysAhead: -1, isForAll: false });
   return rows.map((row) => ({
     taskId: row.task_id,

@@ -1,34 +1,35 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { deliver, reaction, type AnyReaction, type Reaction } from '../../kernel/reaction.ts';
-import { transact } from '../../kernel/transact.ts';
-import { day, id } from '../../kernel/wire.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler, type JobHandler } from '../../kernel/job.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { id } from '../../kernel/wire/fields.ts';
+import { day } from '../../kernel/wire/moments.ts';
 import { notify } from '../notifications/notify.ts';
-import { batchSize, type Position, type Told } from './batch.ts';
+import { batchSize, type Position, type MorningNotice } from './batch.ts';
 import { listDueTomorrow, listOverdue } from './due-tasks.ts';
 import { listTrialNotices } from './trial-notices.ts';
 
 const steps = ['due_tomorrow', 'overdue', 'trial', 'done'] as const;
 type Step = (typeof steps)[number];
 
-const listOf: Record<Exclude<Step, 'done'>, (db: Db, position: Position) => Promise<Told[]>> = {
+const listOf: Record<Exclude<Step, 'done'>, (db: Db, position: Position) => Promise<MorningNotice[]>> = {
   due_tomorrow: listDueTomorrow,
   overdue: listOverdue,
   trial: listTrialNotices,
 };
 
 /**
- * Tells a company one batch of what its morning brings, and has the next batch delivered behind what others wait for. The
+ * Tells a company one batch of what its morning brings, and enqueues the next batch behind the jobs of others. The
  * row lock lets only one of several runs take a batch.
  */
-export const morning: Reaction<{ companyId: number; day: string }> = reaction({
+export const morning: JobHandler<{ companyId: number; day: string }> = jobHandler({
   name: 'morning',
   payload: z.object({ companyId: id, day }),
   async run(services, { companyId, day: today }) {
-    const { clock, settings, wakeDeliveries } = services;
+    const { clock, settings } = services;
     const now = clock.now();
-    await transact(services, companyId, async (db) => {
+    await inTransaction(services, companyId, async (db) => {
       const at = await lockMorning(db, companyId, today);
       if (!at || at.step === 'done') return;
       const told = await listOf[at.step](db, { companyId, day: today, ...at, settings });
@@ -38,16 +39,15 @@ export const morning: Reaction<{ companyId: number; day: string }> = reaction({
       await moveOn(db, { companyId, day: today, ...next });
       if (next.step === 'done') return;
       const dedupeKey = `${companyId} ${today} ${next.step} ${next.afterTaskId} ${next.afterEmployeeId}`;
-      await deliver(db, morning, { dedupeKey, payload: { companyId, day: today }, now });
+      await enqueueJob(db, morning, { dedupeKey, payload: { companyId, day: today }, now });
     });
-    wakeDeliveries();
   },
 });
 
 type Next = { step: Step; afterTaskId: number; afterEmployeeId: number };
 
 /** A batch that is not full is the last one of its step. */
-function nextOf(step: Exclude<Step, 'done'>, told: Told[]): Next {
+function nextOf(step: Exclude<Step, 'done'>, told: MorningNotice[]): Next {
   const last = told.at(-1);
   if (!last || told.length < batchSize)
     return { step: steps[steps.indexOf(step) + 1]!, afterTaskId: 0, afterEmployeeId: 0 };
@@ -73,5 +73,4 @@ async function moveOn(
     .execute();
 }
 
-/** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [morning];
+export const handlers: AnyJobHandler[] = [morning];

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import type { Services } from '../../kernel/context.ts';
-import { deliverAll } from '../../kernel/reaction.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { enqueueJobs } from '../../kernel/job.ts';
 import { morning } from './morning.ts';
 
 /*
@@ -9,7 +10,7 @@ import { morning } from './morning.ts';
  *
  * - A company has at most one morning a day: `company_mornings` has its key. Nodes that plan at once, and a plan that runs
  *   twice, add nothing.
- * - Only a company that has something to be told has a row and a delivery. The others cost a comparison of times.
+ * - Only a company that has something to be told has a row and a job. The others cost a comparison of times.
  * - A morning that nobody could plan, because no node ran, is planned later the same day. One of a day that is over is not.
  * - A company that moves into a time zone where 08:00 has passed has its morning with the change.
  */
@@ -18,29 +19,20 @@ import { morning } from './morning.ts';
 const overlapMs = 5 * 60_000;
 const dayMs = 24 * 3600 * 1000;
 
-/** Plans the mornings that have come since the last round of any node; answers how many there are. */
-export async function planMornings({
-  database,
-  clock,
-  wakeDeliveries,
-}: Pick<Services, 'database' | 'clock' | 'wakeDeliveries'>): Promise<number> {
-  const now = clock.now();
-  // Whose morning it is, only a look at all companies says.
-  const transaction = database.acrossCompanies.begin();
-  try {
-    const plannedUntil = await takeRound(transaction.db, now);
+/** Plans the mornings that have come since the last round of any node; returns how many there are. */
+export async function planMornings(
+  services: Pick<Services, 'database' | 'clock' | 'streams' | 'wakeWorker'>,
+): Promise<number> {
+  const now = services.clock.now();
+  // Which companies have their morning is known only after reading all of them.
+  return inTransaction(services, 'all companies', async (db) => {
+    const plannedUntil = await takeRound(db, now);
     const after = plannedUntil && new Date(plannedUntil.getTime() - overlapMs);
-    const planned = after ? await plan(transaction.db, { after, now, only: null }) : 0;
-    await transaction.commit();
-    if (planned > 0) wakeDeliveries();
-    return planned;
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
+    return after ? await plan(db, { after, now, only: null }) : 0;
+  });
 }
 
-/** Plans the morning of a company that has changed its time zone; wake the deliveries after the commit. */
+/** Plans the morning of a company that has changed its time zone. */
 export async function planMorningOf(db: Db, companyId: number, now: Date): Promise<void> {
   await plan(db, { after: new Date(now.getTime() - dayMs), now, only: companyId });
 }
@@ -90,10 +82,10 @@ async function plan(db: Db, { after, now, only }: { after: Date; now: Date; only
       )
     on conflict (company_id, day) do nothing
     returning company_id, day`.execute(db);
-  const deliveries = rows.map(({ company_id: companyId, day }) => ({
+  const jobs = rows.map(({ company_id: companyId, day }) => ({
     dedupeKey: `${companyId} ${day}`,
     payload: { companyId, day },
   }));
-  await deliverAll(db, morning, deliveries, now);
+  await enqueueJobs(db, morning, jobs, now);
   return rows.length;
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { batchSize, type Position, type Told } from './batch.ts';
+import { batchSize, type Position, type MorningNotice } from './batch.ts';
 
 /** Every active employee of a company whose trial ends in three days, unless it has paid for a plan. */
 export async function listTrialNotices(
   db: Db,
   { companyId, day, afterEmployeeId, settings }: Position,
-): Promise<Told[]> {
+): Promise<MorningNotice[]> {
   const { rows } = await sql<{ employee_id: number; subscription_id: number; ends_on: string; company: string }>`
     select e.employee_id, s.subscription_id, c.name as company, local_day(s.ends_at, c.timezone) as ends_on
     from companies as c

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { RequestInfo } from '../../kernel/context.ts';
-import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
-import { write } from '../../mail/letter.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { renderMail } from '../../mail/mail-template.ts';
 import { deviceOf } from './device.ts';
 
 /*
@@ -25,7 +25,7 @@ const ifNotYou =
   'If this was not you, set a new password now: choose “forgot password” where you sign in. That ends every session and API key of your account.';
 
 /** What a mail says of each: subject, what happened, and what to do. */
-function wordsOf(notice: Notice): { subject: string; happened: string[]; advice: string } {
+function contentOf(notice: Notice): { subject: string; happened: string[]; advice: string } {
   switch (notice.kind) {
     case 'password changed': {
       const { keys } = notice;
@@ -41,7 +41,7 @@ function wordsOf(notice: Notice): { subject: string; happened: string[]; advice:
     }
     case 'password reset':
       return {
-        subject: 'Your password was set anew',
+        subject: 'Your password was reset',
         happened: [
           'The password of your account was set by a reset link. All your sessions and the API keys that you made have ended.',
         ],
@@ -84,9 +84,9 @@ function wordsOf(notice: Notice): { subject: string; happened: string[]; advice:
   }
 }
 
-const sendAccountNotice = reaction({
+const sendAccountNotice = jobHandler({
   name: 'account-notice',
-  lane: 'mail',
+  queue: 'mail',
   payload: z.object({
     email: z.string(),
     device: z.string().nullable(),
@@ -94,7 +94,7 @@ const sendAccountNotice = reaction({
     notice: Notice,
   }),
   async run({ settings, mailer }, { email, device, network, notice }, { dedupeKey, createdAt }) {
-    const { subject, happened, advice } = wordsOf(notice);
+    const { subject, happened, advice } = contentOf(notice);
     const time = `${createdAt.toISOString().slice(0, 16).replace('T', ', ')} UTC`;
     const from = device === null ? '' : `\nDevice: ${device}\nNetwork: ${network ?? 'unknown'}`;
     const letter = {
@@ -104,12 +104,12 @@ const sendAccountNotice = reaction({
       action: { label: 'Open the app', url: settings.appUrl },
       footnote: 'You receive this because it concerns the safety of your account. It cannot be turned off.',
     };
-    await mailer.send(write(email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, letter), { idempotencyKey: dedupeKey });
   },
 });
 
 /** Tells the owner of an address, in the transaction of the cause. `request` is left out where others acted. */
-export async function tellOwner(
+export async function notifyAccountOwner(
   db: Db,
   { email, notice, request, now }: { email: string; notice: Notice; request?: RequestInfo; now: Date },
 ): Promise<void> {
@@ -119,7 +119,7 @@ export async function tellOwner(
     network: request?.network ?? null,
     notice,
   };
-  await deliver(db, sendAccountNotice, { dedupeKey: randomUUID(), payload, now });
+  await enqueueJob(db, sendAccountNotice, { dedupeKey: randomUUID(), payload, now });
 }
 
-export const reactions: AnyReaction[] = [sendAccountNotice];
+export const handlers: AnyJobHandler[] = [sendAccountNotice];

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Context, Member } from '../../kernel/context.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
-import { tellRecipient, lockCounts, ownNotifications, toNotification, withRecord } from './queries.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
+import { appendRecipientEvent, lockCounters, ownNotifications, toNotification, withRelatedRows } from './queries.ts';
 import type { Notification } from './schemas.ts';
 
 const flagNames = ['is_read', 'is_starred', 'is_later', 'is_archived'] as const;
@@ -18,7 +18,7 @@ export async function changeNotification(
   { flags, type }: { flags: Partial<Flags>; type: 'notification.read' | 'notification.updated' },
 ): Promise<z.input<typeof Notification>> {
   const { companyId, employeeId } = caller;
-  await lockCounts(db, caller);
+  await lockCounters(db, caller);
   const one = () => ownNotifications(db, caller).where('n.notification_id', '=', notificationId);
   const before = await one()
     .select(flagNames.map((name) => `n.${name}` as const))
@@ -34,11 +34,11 @@ export async function changeNotification(
       .where('notification_id', '=', notificationId)
       .execute();
     const { is_read, is_starred, is_later, is_archived } = after;
-    await tellRecipient(db, caller, {
+    await appendRecipientEvent(db, caller, {
       ids: [notificationId],
       now: services.clock.now(),
       ...(type === 'notification.read' ? { type } : { type, flags: { is_read, is_starred, is_later, is_archived } }),
     });
   }
-  return toNotification(await withRecord(one()).executeTakeFirstOrThrow());
+  return toNotification(await withRelatedRows(one()).executeTakeFirstOrThrow());
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
-import { findCounts, requireSelf } from './queries.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { readCounters, requireSelf } from './queries.ts';
 
 export const countUnread = member
   .meta(
@@ -11,13 +11,13 @@ export const countUnread = member
       section: 'Notifications',
       summary: "How many of one's own notifications are unread",
       description: 'The same number as the total of the list with `read=false`.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ user_id: id }))
+  .input(z.object({ user_id: idOf('employee') }))
   .output(z.object({ unread: z.int() }))
   .query(async ({ ctx, input }) => {
     const recipient = await requireSelf(ctx.db, ctx.caller, input.user_id);
-    const { unread } = await findCounts(ctx.db, recipient);
+    const { unread } = await readCounters(ctx.db, recipient);
     return { unread };
   });

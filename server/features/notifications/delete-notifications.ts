@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
-import { removeNotifications } from './remove-notifications.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { deleteWhere } from './delete-where.ts';
 
 export const deleteNotifications = member
   .meta(
@@ -14,8 +14,8 @@ export const deleteNotifications = member
       example: { notification_ids: [11, 12] },
     }),
   )
-  .input(z.object({ notification_ids: z.array(id).min(1).max(1_000) }))
+  .input(z.object({ notification_ids: z.array(idOf('notification')).min(1).max(1_000) }))
   .output(z.object({ deleted: z.int() }))
   .mutation(async ({ ctx, input }) => ({
-    deleted: await removeNotifications(ctx.db, ctx.caller, input.notification_ids, ctx.services.clock.now()),
+    deleted: await deleteWhere(ctx.db, ctx.caller, input.notification_ids, ctx.services.clock.now()),
   }));

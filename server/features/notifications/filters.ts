@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely';
-import { compiledFor } from '../../../db/compiled.ts';
+import { compiledFor } from '../../../db/pipeline/compiled.ts';
 import { filterColumns } from '../../../db/derived/notification-counts.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
@@ -19,14 +19,14 @@ export const columnsIn = (filterKey: string): (keyof Filters)[] =>
 
 /** How many notifications a person has of which those columns are as given. */
 export async function countFiltered(db: Db, recipient: Recipient, filters: Filters): Promise<number> {
-  const [row] = await sumTallies(db, filterKeyOf(filters), { ...recipient, ...filters });
+  const [row] = await sumCounters(db, filterKeyOf(filters), { ...recipient, ...filters });
   return row!.count;
 }
 
-const sumTallies = compiledFor<string, Recipient & Filters, { count: number }>((db, blank, filterKey) => {
-  const conditions = columnsIn(filterKey).map((name) => sql` and ${sql.ref(name)} = ${blank(name)}`);
+const sumCounters = compiledFor<string, Recipient & Filters, { count: number }>((db, placeholder, filterKey) => {
+  const conditions = columnsIn(filterKey).map((name) => sql` and ${sql.ref(name)} = ${placeholder(name)}`);
   return sql<{ count: number }>`
     select coalesce(sum(count), 0)::bigint as count from notification_tallies
-    where company_id = ${blank('companyId')} and employee_id = ${blank('employeeId')}
+    where company_id = ${placeholder('companyId')} and employee_id = ${placeholder('employeeId')}
     ${sql.join(conditions, sql``)}`.compile(db);
 });

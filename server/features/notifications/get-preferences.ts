@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { listPreferences, Preferences } from './preferences.ts';
 import { requireSelf } from './queries.ts';
 
@@ -11,9 +11,9 @@ export const getPreferences = member
     rest('GET /api/notification-preferences/{employee_id}/', {
       section: 'Additions',
       summary: 'How one wants to be told, for each category',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ employee_id: id }))
+  .input(z.object({ employee_id: idOf('employee') }))
   .output(Preferences)
   .query(async ({ ctx, input }) => listPreferences(ctx.db, await requireSelf(ctx.db, ctx.caller, input.employee_id)));

@@ -7,7 +7,7 @@ import { listNotifications } from './list-notifications.ts';
 import { onMine } from './on-mine.ts';
 import { readAllNotifications } from './read-all-notifications.ts';
 import { readNotification } from './read-notification.ts';
-import { setPreferences } from './set-preferences.ts';
+import { updatePreferences } from './update-preferences.ts';
 import { updateNotification } from './update-notification.ts';
 
 export const notifications = router({
@@ -19,6 +19,6 @@ export const notifications = router({
   delete: deleteNotifications,
   clear: clearNotifications,
   getPreferences,
-  setPreferences,
+  updatePreferences,
   onMine,
 });

@@ -1,20 +1,20 @@
 import type { RawBuilder } from 'kysely';
 import { z } from 'zod';
-import { compiled, compiledFor } from '../../../db/compiled.ts';
-import { cutPage } from '../../../db/cut-page.ts';
+import { compiled, compiledFor } from '../../../db/pipeline/compiled.ts';
+import { paginate } from '../../../db/pipeline/paginate.ts';
 import type { Db } from '../../../db/open.ts';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { readPage } from '../../kernel/read-page.ts';
-import { id, page, pageOf } from '../../kernel/wire.ts';
+import { readPage } from '../../kernel/wire/read-page.ts';
+import { idOf, page, pageOf } from '../../kernel/wire/fields.ts';
 import { appTypes, categories, priorities } from './kinds.ts';
 import {
-  findCounts,
+  readCounters,
   ownNotifications,
   requireSelf,
   toNotification,
-  withRecord,
+  withRelatedRows,
   type NotificationRow,
   type Recipient,
 } from './queries.ts';
@@ -50,10 +50,10 @@ export const listNotifications = member
       summary: "One's own notifications, filtered, the newest first",
       description:
         '10 a page; a page past the end is empty. A filter that is left out lets everything through, archived ones included.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
     }),
   )
-  .input(filters.extend({ recipient_id: id, page }))
+  .input(filters.extend({ recipient_id: idOf('employee'), page }))
   .output(pageOf(Notification))
   .query(async ({ ctx, input }) => {
     const { recipient_id: recipientId, page: wantedPage, ...filtered } = input;
@@ -62,7 +62,7 @@ export const listNotifications = member
     return readPage({
       page: wantedPage,
       pageSize,
-      readRows: (skipped) => readRows(ctx.db, wanted, recipient, skipped),
+      readRows: (offset) => readRows(ctx.db, wanted, recipient, offset),
       readTotal: () => totalOf(ctx.db, recipient, wanted),
       toItem: toNotification,
     });
@@ -79,36 +79,36 @@ const toColumns = (filtered: z.infer<typeof filters>): Filters => ({
   is_mention: filtered.isMention,
 });
 
-function readRows(db: Db, wanted: Filters, recipient: Recipient, skipped: number): Promise<NotificationRow[]> {
+function readRows(db: Db, wanted: Filters, recipient: Recipient, offset: number): Promise<NotificationRow[]> {
   const filterKey = filterKeyOf(wanted);
-  if (filterKey === '' && skipped === 0) return readNewest(db, recipient);
-  return readMatching(db, filterKey, { ...recipient, ...wanted, skipped });
+  if (filterKey === '' && offset === 0) return readNewest(db, recipient);
+  return readMatching(db, filterKey, { ...recipient, ...wanted, offset });
 }
 
 /** What is asked for most has one plan for all. */
-const readNewest = compiled<Recipient, NotificationRow>((db, blank) =>
-  withRecord(ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') }))
+const readNewest = compiled<Recipient, NotificationRow>((db, placeholder) =>
+  withRelatedRows(ownNotifications(db, { companyId: placeholder('companyId'), employeeId: placeholder('employeeId') }))
     .orderBy('n.notification_id', 'desc')
-    .$call(cutPage({ size: pageSize, skipped: 0, isWhole: true }))
+    .$call(paginate({ size: pageSize, offset: 0, isUnfiltered: true }))
     .compile(),
 );
 
 /** Planned by what is wanted: only then an index of what few notifications have is found. */
-const readMatching = compiledFor<string, Recipient & Filters & { skipped: number }, NotificationRow>(
-  (db, blank, filterKey) => {
-    const own = ownNotifications(db, { companyId: blank('companyId'), employeeId: blank('employeeId') });
+const readMatching = compiledFor<string, Recipient & Filters & { offset: number }, NotificationRow>(
+  (db, placeholder, filterKey) => {
+    const own = ownNotifications(db, { companyId: placeholder('companyId'), employeeId: placeholder('employeeId') });
     const matching = columnsIn(filterKey).reduce(
-      (query, name) => query.where(`n.${name}`, '=', blank(name) as RawBuilder<never>),
+      (query, name) => query.where(`n.${name}`, '=', placeholder(name) as RawBuilder<never>),
       own,
     );
-    return withRecord(matching)
+    return withRelatedRows(matching)
       .orderBy('n.notification_id', 'desc')
-      .$call(cutPage({ size: pageSize, skipped: blank('skipped'), isWhole: false }))
+      .$call(paginate({ size: pageSize, offset: placeholder('offset'), isUnfiltered: false }))
       .compile();
   },
 );
 
 /** Of everything it is one row; of whatever else is wanted the tallies are summed. */
 async function totalOf(db: Db, recipient: Recipient, wanted: Filters): Promise<number> {
-  return filterKeyOf(wanted) === '' ? (await findCounts(db, recipient)).total : countFiltered(db, recipient, wanted);
+  return filterKeyOf(wanted) === '' ? (await readCounters(db, recipient)).total : countFiltered(db, recipient, wanted);
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { deliverAll, reaction, type AnyReaction } from '../../kernel/reaction.ts';
-import { id } from '../../kernel/wire.ts';
-import { write } from '../../mail/letter.ts';
+import { enqueueJobs, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { id } from '../../kernel/wire/fields.ts';
+import { renderMail } from '../../mail/mail-template.ts';
 import { categories } from './kinds.ts';
 import type { NewNotification } from './notify.ts';
 import { preferencesLink } from './preferences.ts';
@@ -23,9 +23,9 @@ const hourlyMax = 20;
 const listedMax = 20;
 const mailedPriorities = new Set<NewNotification['priority']>(['primary', 'others']);
 
-const sendNotificationMail = reaction({
+const sendNotificationMail = jobHandler({
   name: 'notification-mail',
-  lane: 'mail',
+  queue: 'mail',
   payload: z.object({
     companyId: id,
     employeeId: id,
@@ -48,7 +48,7 @@ const sendNotificationMail = reaction({
       footnote: `You receive this because your notification preferences for ${recipient.company} ask for mail of this kind.`,
       footlink: preferencesLink(settings),
     };
-    await mailer.send(write(recipient.email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(recipient.email, letter), { idempotencyKey: dedupeKey });
   },
 });
 
@@ -64,7 +64,7 @@ const wordsOfMany = (listed: Listed[], count: number) => ({
   ],
 });
 
-/** Has people mailed of what is news to them, as far as they want that and have not been sent too many. */
+/** Enqueues mails about new notifications for people who want them and are below the hourly limit. */
 export async function mailNotifications(
   db: Db,
   companyId: number,
@@ -86,7 +86,7 @@ export async function mailNotifications(
         payload: { companyId, employeeId, category, count: group.length, listed },
       };
     });
-  await deliverAll(db, sendNotificationMail, mails, now);
+  await enqueueJobs(db, sendNotificationMail, mails, now);
 }
 
 /** Counts one more mail for each of them, and answers for whom it is within the limit. */
@@ -125,5 +125,4 @@ async function findRecipient(
   return rows[0];
 }
 
-/** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [sendNotificationMail];
+export const handlers: AnyJobHandler[] = [sendNotificationMail];

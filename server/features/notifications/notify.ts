@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { publishAll } from '../../kernel/publish.ts';
+import { appendEvents } from '../../kernel/append-event.ts';
 import type { appTypes, categories, priorities } from './kinds.ts';
 import { mailNotifications } from './notification-mail.ts';
 
 /** A notification to be made, for one person. */
 export type NewNotification = {
   recipientId: number;
-  /** The fact and the reason, such as `comment 12 mentioned`: the same cause makes one notification for one person. */
+  /** The event and the reason, such as `comment 12 mentioned`: the same cause makes one notification for one person. */
   cause: string;
   appType: (typeof appTypes)[number];
   category: (typeof categories)[number];
@@ -28,9 +28,9 @@ export const streamName = 'recipient';
 export const streamOf = (recipientId: number): string => `${streamName} ${recipientId}`;
 
 /**
- * Makes notifications and tells their recipients' streams, in the caller's transaction: four
- * statements, however many there are. One that was made before for the same cause is left alone, so a delivery may run
- * twice. Answers for whom it is news: whoever was told now, and whoever wants to be told of such things by other means only.
+ * Creates notifications and appends to their recipients' streams, in the caller's transaction: four statements, however many
+ * there are. A notification that exists for the same cause is left alone, so a job may run twice. Returns the recipients who
+ * were not notified before, including those who want no such notification in the app.
  */
 export async function notify(
   db: Db,
@@ -39,26 +39,27 @@ export async function notify(
   now: Date,
 ): Promise<number[]> {
   if (notifications.length === 0) return [];
-  const wishes = await findWishes(db, companyId, notifications);
-  const wishOf = (one: NewNotification) => wishes.get(keyOf(one.recipientId, one.category)) ?? usual;
-  const elsewhere = notifications.filter((one) => !wishOf(one).in_app);
-  const shown = notifications.filter((one) => wishOf(one).in_app);
+  const preferences = await findPreferences(db, companyId, notifications);
+  const preferenceOf = (one: NewNotification) =>
+    preferences.get(keyOf(one.recipientId, one.category)) ?? defaultPreference;
+  const elsewhere = notifications.filter((one) => !preferenceOf(one).in_app);
+  const shown = notifications.filter((one) => preferenceOf(one).in_app);
   const made = shown.length === 0 ? [] : await insertInOrder(db, companyId, shown, now);
-  if (made.length > 0) await publishMade(db, companyId, made);
+  if (made.length > 0) await appendCreated(db, companyId, made);
   const news = [...elsewhere, ...made];
-  const mailed = news.filter((one) => wishOf(one).email);
+  const mailed = news.filter((one) => preferenceOf(one).email);
   if (mailed.length > 0) await mailNotifications(db, companyId, mailed, now);
   return news.map((one) => one.recipientId);
 }
 
 /** Tells the recipients' streams of notifications that have just been made. */
-async function publishMade(db: Db, companyId: number, made: Made[]): Promise<void> {
+async function appendCreated(db: Db, companyId: number, made: Created[]): Promise<void> {
   const perRecipient = new Map<number, number>();
   for (const { recipientId } of made) perRecipient.set(recipientId, (perRecipient.get(recipientId) ?? 0) + 1);
   const unread = await listUnread(db, companyId, [...perRecipient.keys()]);
   // As many were unread after each as there would have been one by one.
   const before = new Map([...unread].map(([id, count]) => [id, count - perRecipient.get(id)!]));
-  const facts = made.map(({ recipientId, notificationId, createdAt }) => {
+  const events = made.map(({ recipientId, notificationId, createdAt }) => {
     const count = before.get(recipientId)! + 1;
     before.set(recipientId, count);
     return {
@@ -68,19 +69,23 @@ async function publishMade(db: Db, companyId: number, made: Made[]): Promise<voi
       at: createdAt,
     };
   });
-  await publishAll(db, companyId, facts);
+  await appendEvents(db, companyId, events);
 }
 
 const keyOf = (employeeId: number, category: string): string => `${employeeId} ${category}`;
 
-type Wish = { in_app: boolean; email: boolean };
+type Preference = { in_app: boolean; email: boolean };
 
 /** How people are told who have said nothing else, in a company that has not either. */
-const usual: Wish = { in_app: true, email: false };
+const defaultPreference: Preference = { in_app: true, email: false };
 
 /** How recipients want to be told of such things, where that is not as usual: by a word of their own, else of their company. */
-async function findWishes(db: Db, companyId: number, notifications: NewNotification[]): Promise<Map<string, Wish>> {
-  const { rows } = await sql<Wish & { employee_id: number; category: string }>`
+async function findPreferences(
+  db: Db,
+  companyId: number,
+  notifications: NewNotification[],
+): Promise<Map<string, Preference>> {
+  const { rows } = await sql<Preference & { employee_id: number; category: string }>`
     select w.employee_id, w.category, coalesce(p.in_app, s.in_app, true) as in_app, coalesce(p.email, s.email, false) as email
     from unnest(
       ${notifications.map((one) => one.recipientId)}::bigint[],
@@ -93,14 +98,14 @@ async function findWishes(db: Db, companyId: number, notifications: NewNotificat
   return new Map(rows.map((row) => [keyOf(row.employee_id, row.category), row]));
 }
 
-type Made = NewNotification & { notificationId: number; createdAt: Date };
+type Created = NewNotification & { notificationId: number; createdAt: Date };
 
 /**
  * Writes notifications under the row locks of their recipients' counts, taken in the order of recipients, where they also
  * get their identifiers and times. So identifiers, times and the numbers of the stream's events are all in the order of
  * commits, even where the clocks of nodes differ. Answers those that no earlier one has the same cause as, by identifier.
  */
-async function insertInOrder(db: Db, companyId: number, all: NewNotification[], now: Date): Promise<Made[]> {
+async function insertInOrder(db: Db, companyId: number, all: NewNotification[], now: Date): Promise<Created[]> {
   const { rows } = await sql<{ position: number; notification_id: number; created_at: Date }>`
     with given as materialized (
       select * from unnest(

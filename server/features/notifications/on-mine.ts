@@ -13,4 +13,4 @@ export const onMine = stream
     },
   })
   .input(z.object({ lastEventId }).optional())
-  .subscription(async ({ ctx, input }) => ctx.follow(recipientStream, ctx.caller.employeeId, input?.lastEventId));
+  .subscription(async ({ ctx, input }) => ctx.subscribe(recipientStream, ctx.caller.employeeId, input?.lastEventId));

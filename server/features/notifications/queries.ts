@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { Given } from '../../../db/compiled.ts';
-import { lookUp } from '../../../db/look-up.ts';
+import type { ValueOrPlaceholder } from '../../../db/pipeline/compiled.ts';
+import { rowLoader } from '../../../db/pipeline/loader.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Member } from '../../kernel/context.ts';
-import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
-import { publish } from '../../kernel/publish.ts';
+import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
+import { appendEvent } from '../../kernel/append-event.ts';
 import { findEmployee } from '../employees/queries.ts';
 import type { Flags } from './change-notification.ts';
 import { streamOf } from './notify.ts';
@@ -21,7 +21,10 @@ export async function requireSelf(db: Db, caller: Member, employeeId: number): P
 }
 
 /** The notifications of one person, for further conditions; list, total and badge are all made of it. */
-export function ownNotifications(db: Db, { companyId, employeeId }: { [Key in keyof Recipient]: Given<number> }) {
+export function ownNotifications(
+  db: Db,
+  { companyId, employeeId }: { [Key in keyof Recipient]: ValueOrPlaceholder<number> },
+) {
   return db
     .selectFrom('notifications as n')
     .where('n.company_id', '=', companyId)
@@ -31,7 +34,7 @@ export function ownNotifications(db: Db, { companyId, employeeId }: { [Key in ke
 type OwnNotifications = ReturnType<typeof ownNotifications>;
 
 /** Adds the columns of a Notification. */
-export function withRecord(query: OwnNotifications) {
+export function withRelatedRows(query: OwnNotifications) {
   return query
     .leftJoin('employees as a', (join) =>
       join.onRef('a.company_id', '=', 'n.company_id').onRef('a.employee_id', '=', 'n.actor_id'),
@@ -58,7 +61,7 @@ export function withRecord(query: OwnNotifications) {
     .select(['n.is_starred', 'n.is_later', 'n.is_archived', 'n.created_at']);
 }
 
-export type NotificationRow = Awaited<ReturnType<ReturnType<typeof withRecord>['executeTakeFirstOrThrow']>>;
+export type NotificationRow = Awaited<ReturnType<ReturnType<typeof withRelatedRows>['executeTakeFirstOrThrow']>>;
 type Record = z.input<typeof Notification>;
 
 export function toNotification(row: NotificationRow): Record {
@@ -84,21 +87,21 @@ export function toNotification(row: NotificationRow): Record {
   };
 }
 
-/** The named notifications, whosesoever they are, as far as they are still there. */
+/** The notifications with these identifiers that still exist. */
 export async function listByIds(db: Db, companyId: number, ids: number[]): Promise<Record[]> {
-  const rows = await withRecord(db.selectFrom('notifications as n').where('n.company_id', '=', companyId))
+  const rows = await withRelatedRows(db.selectFrom('notifications as n').where('n.company_id', '=', companyId))
     .where((eb) => eb('n.notification_id', '=', eb.fn.any(eb.val(ids))))
     .execute();
   return rows.map(toNotification);
 }
 
-/** More than this are not named one by one: whoever listens reads the list again. */
+/** Events name at most so many; for more, subscribers read the list again. */
 const idsMax = 1_000;
 
-export type Counts = { unread: number; total: number };
+export type Counters = { unread: number; total: number };
 
 /** What is kept for the badge: as long as it is held, nobody else changes this person's notifications. */
-export async function lockCounts(db: Db, { companyId, employeeId }: Recipient): Promise<Counts> {
+export async function lockCounters(db: Db, { companyId, employeeId }: Recipient): Promise<Counters> {
   const counts = await db
     .selectFrom('notification_counts')
     .where('company_id', '=', companyId)
@@ -109,11 +112,11 @@ export async function lockCounts(db: Db, { companyId, employeeId }: Recipient): 
   return counts ?? { unread: 0, total: 0 };
 }
 
-export async function findCounts(db: Db, { companyId, employeeId }: Recipient): Promise<Counts> {
+export async function readCounters(db: Db, { companyId, employeeId }: Recipient): Promise<Counters> {
   return (await countsOf(db, companyId, employeeId)) ?? { unread: 0, total: 0 };
 }
 
-const countsOf = lookUp<Counts & { company_id: number; employee_id: number }>('employee_id', (db, isAsked) =>
+const countsOf = rowLoader<Counters & { company_id: number; employee_id: number }>('employee_id', (db, isAsked) =>
   db
     .selectFrom('notification_counts')
     .where(isAsked)
@@ -121,8 +124,8 @@ const countsOf = lookUp<Counts & { company_id: number; employee_id: number }>('e
     .compile(),
 );
 
-/** Tells the recipient's stream that some were deleted, read or got other flags. Needs {@link lockCounts} before. */
-export async function tellRecipient(
+/** Tells the recipient's stream that some were deleted, read or got other flags. Needs {@link lockCounters} before. */
+export async function appendRecipientEvent(
   db: Db,
   recipient: Recipient,
   change: {
@@ -131,8 +134,8 @@ export async function tellRecipient(
   } & ({ type: 'notification.read' | 'notification.deleted' } | { type: 'notification.updated'; flags: Flags }),
 ): Promise<void> {
   const { companyId, employeeId } = recipient;
-  const { unread } = await findCounts(db, recipient);
-  await publish(db, {
+  const { unread } = await readCounters(db, recipient);
+  await appendEvent(db, {
     companyId,
     stream: streamOf(employeeId),
     type: change.type,

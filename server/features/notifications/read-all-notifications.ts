@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
-import { tellRecipient, lockCounts, requireSelf } from './queries.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { appendRecipientEvent, lockCounters, requireSelf } from './queries.ts';
 
 export const readAllNotifications = member
   .meta(
@@ -12,14 +12,14 @@ export const readAllNotifications = member
       section: 'Notifications',
       summary: "Mark all of one's own notifications as read",
       description: '`updated` is how many were unread.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ user_id: id }))
+  .input(z.object({ user_id: idOf('employee') }))
   .output(z.object({ updated: z.int() }))
   .mutation(async ({ ctx, input }) => {
     const recipient = await requireSelf(ctx.db, ctx.caller, input.user_id);
-    await lockCounts(ctx.db, recipient);
+    await lockCounters(ctx.db, recipient);
     const read = await ctx.db
       .updateTable('notifications')
       .set({ is_read: true })
@@ -32,7 +32,7 @@ export const readAllNotifications = member
     if (read.length > 0) {
       const ids = read.map((one) => one.notification_id);
       const now = ctx.services.clock.now();
-      await tellRecipient(ctx.db, recipient, { type: 'notification.read', ids, now });
+      await appendRecipientEvent(ctx.db, recipient, { type: 'notification.read', ids, now });
     }
     return { updated: read.length };
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { changeNotification } from './change-notification.ts';
 import { Notification } from './schemas.ts';
 
@@ -13,7 +13,7 @@ export const readNotification = member
       description: 'Marking a read one changes nothing.',
     }),
   )
-  .input(z.object({ notification_id: id }))
+  .input(z.object({ notification_id: idOf('notification') }))
   .output(Notification)
   .mutation(({ ctx, input }) =>
     changeNotification(ctx, input.notification_id, { flags: { is_read: true }, type: 'notification.read' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { eventFields, StreamOpened, StreamReset, type StoredFact, type StreamKind } from '../../kernel/streams.ts';
-import { id } from '../../kernel/wire.ts';
+import { eventFields, StreamOpened, StreamReset, type StoredEvent, type StreamKind } from '../../kernel/streams.ts';
+import { id } from '../../kernel/wire/fields.ts';
 import { streamName } from './notify.ts';
 import { listByIds } from './queries.ts';
 import { Notification } from './schemas.ts';
@@ -11,7 +11,7 @@ const notificationIds = z
   .nullable()
   .meta({ description: 'Which; null where they are more than 1,000: read the list again' });
 
-/** What is told of a person's notifications. */
+/** The events of a person's notifications. */
 export const NotificationEvent = z.discriminatedUnion('type', [
   z
     .object({
@@ -74,16 +74,16 @@ export const recipientStream: StreamKind<z.infer<typeof NotificationEvent>> = {
   name: streamName,
   event: NotificationEvent,
 
-  async show({ db }, companyId, facts) {
-    const created = facts.filter(({ type }) => type === 'notification.created');
+  async toEvents({ db }, companyId, stored) {
+    const created = stored.filter(({ type }) => type === 'notification.created');
     const ids = created.map(({ payload }) => Created.parse(payload).notification_id);
     const records = ids.length === 0 ? [] : await listByIds(db, companyId, ids);
     const notifications = new Map(records.map((record) => [record._id, record]));
-    return facts.map((fact) => toEvent(fact, notifications));
+    return stored.map((event) => toEvent(event, notifications));
   },
 };
 
-function toEvent({ sequence, type, at, payload }: StoredFact, notifications: ReadonlyMap<number, unknown>) {
+function toEvent({ sequence, type, at, payload }: StoredEvent, notifications: ReadonlyMap<number, unknown>) {
   const head = { id: sequence, type, at };
   if (type === 'notification.created') {
     const { notification_id: notificationId, unread } = Created.parse(payload);

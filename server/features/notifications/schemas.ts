@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { appTypes, categories, priorities } from './kinds.ts';
 
 export const Notification = z
   .object({
-    _id: id,
-    recipient_id: id,
+    _id: idOf('notification'),
+    recipient_id: idOf('employee'),
     app_type: z.enum(appTypes).meta({ description: '`hr` for people and time, `task` for the rest' }),
     category: z.enum(categories).meta({
       description:
@@ -18,10 +19,13 @@ export const Notification = z
     title: z.string(),
     message: z.string(),
     link: z.string().nullable(),
-    actor: z.object({ _id: id, name: z.string() }).nullable().meta({ description: 'Who caused it' }),
-    taskId: id.nullable(),
-    commentId: id.nullable(),
-    projectId: id.nullable(),
+    actor: z
+      .object({ _id: idOf('employee'), name: z.string() })
+      .nullable()
+      .meta({ description: 'Who caused it' }),
+    taskId: idOf('task').nullable(),
+    commentId: idOf('comment').nullable(),
+    projectId: idOf('project').nullable(),
     isMention: z.boolean(),
     read: z.boolean(),
     starred: z.boolean(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { changeNotification } from './change-notification.ts';
 import { Notification } from './schemas.ts';
 
@@ -17,7 +17,7 @@ export const updateNotification = member
   )
   .input(
     z.object({
-      notification_id: id,
+      notification_id: idOf('notification'),
       isArchive: z.boolean().optional(),
       later: z.boolean().optional(),
       starred: z.boolean().optional(),

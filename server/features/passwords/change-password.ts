@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, OVERLOADED, SESSION_BOUND, SESSION_REQUIRED } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND, OVERLOADED, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById } from '../auth/accounts.ts';
 import { findEmployee } from '../employees/queries.ts';
-import { tellOwner } from '../notices/account-notice.ts';
+import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { describeApiKeys, endOtherWaysIn } from './end-access.ts';
-import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
+import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
 export const changePassword = member
@@ -17,7 +17,7 @@ export const changePassword = member
       summary: "Change one's own password",
       description:
         'The current password is verified; ten wrong ones in 15 minutes close the operation for that time. Ends every other session of the account and its open reset links and codes, and tells the account by mail, which lists the API keys that stay valid; with `revoke_api_keys: true` those end too. An account without a password sets its first one by a reset link.',
-      faults: [
+      errors: [
         FORBIDDEN,
         SESSION_REQUIRED,
         SESSION_BOUND,
@@ -26,6 +26,7 @@ export const changePassword = member
         PASSWORD_TOO_WEAK,
         OVERLOADED,
       ],
+      securityAct: 'password changed',
       example: {
         current_password: 'old and long enough',
         new_password: 'correct horse battery',
@@ -35,7 +36,7 @@ export const changePassword = member
   )
   .input(
     z.object({
-      employee_id: id,
+      employee_id: idOf('employee'),
       current_password: z.string().max(1024),
       ...newPasswordFields,
       revoke_api_keys: z
@@ -59,10 +60,10 @@ export const changePassword = member
     const turn = { network: ctx.request.network, who: `account ${accountId}` };
     const attempt = `change ${accountId} ${ctx.request.network}`;
     const isMatch = await passwords.matches(account.password_hash, input.current_password, turn, () =>
-      limits.signIns.take(attempt),
+      limits.signIns.consume(attempt),
     );
     if (!isMatch) throw CURRENT_PASSWORD_WRONG();
-    await limits.signIns.giveBack(attempt);
+    await limits.signIns.refund(attempt);
     const passwordHash = await passwords.hash(input.new_password, turn);
 
     const now = clock.now();
@@ -80,7 +81,6 @@ export const changePassword = member
     if (input.revoke_api_keys === true) await endApiKeys(ctx.db, accountId, because, now);
     const keys = await describeApiKeys(ctx.db, accountId, now);
     const notice = { kind: 'password changed', keys } as const;
-    await tellOwner(ctx.db, { email: account.email, notice, request: ctx.request, now });
-    ctx.afterCommit(ctx.services.wakeDeliveries);
+    await notifyAccountOwner(ctx.db, { email: account.email, notice, request: ctx.request, now });
     return { success: true } as const;
   });

@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
 import { inCompany } from '../../../db/scope.ts';
 import { endSessions, type Account } from '../auth/accounts.ts';
-import { listMemberships } from '../memberships/places.ts';
+import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
 /** Ends what else could get in after a new password: other sessions, and links, codes and tickets that are open. */
 export async function endOtherWaysIn(
@@ -27,7 +27,7 @@ export async function endOtherWaysIn(
 /** The live API keys that an account made, in words for a mail. */
 export async function describeApiKeys(db: Db, accountId: number, now: Date): Promise<string[]> {
   const found: string[] = [];
-  for (const { companyId, employeeId } of await listMemberships(db, accountId)) {
+  for (const { companyId, employeeId } of await listEmployeesOf(db, accountId)) {
     const keys = await inCompany(db, companyId)
       .selectFrom('api_keys as k')
       .innerJoin('companies as c', 'c.company_id', 'k.company_id')

@@ -1,7 +1,7 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { z } from 'zod';
-import type { FaultError } from '../../kernel/fault.ts';
-import { PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
+import type { ApiError } from '../../errors/api-error.ts';
+import { PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 
 const charactersMin = 8;
 
@@ -30,13 +30,13 @@ export function checkNewPassword(fields: { new_password: string; confirm_passwor
     throw tooWeak();
 }
 
-/** Whoever guesses tries the address first, with what stands behind its @ and without. */
+/** An attacker tries the e-mail address first, with its domain and without. */
 export function checkNotAddress({ new_password: password }: { new_password: string }, address: string): void {
   const guesses = [address, address.slice(0, address.lastIndexOf('@'))];
   if (guesses.includes(password.trim().toLowerCase())) throw tooWeak();
 }
 
-function tooWeak(): FaultError {
+function tooWeak(): ApiError {
   const message = `must have at least ${charactersMin} characters and not be a common password, the address or one character repeated`;
   return PASSWORD_TOO_WEAK({ issues: [{ path: ['new_password'], message, code: 'too_weak' }] });
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { reaction } from '../../kernel/reaction.ts';
-import { write } from '../../mail/letter.ts';
+import { jobHandler } from '../../kernel/job.ts';
+import { renderMail } from '../../mail/mail-template.ts';
 import { findAccount, getOrInsertAccount } from '../auth/accounts.ts';
-import { isInvited } from '../memberships/places.ts';
+import { isInvited } from '../memberships/open-invitations.ts';
 
 const lifetimeMs = 30 * 60 * 1000;
 
 /** Makes a reset token and mails its link, to known addresses only. The request itself does not look. */
-export const sendResetLink = reaction({
+export const sendResetLink = jobHandler({
   name: 'send-reset-link',
-  lane: 'mail',
+  queue: 'mail',
   payload: z.object({ email: z.string() }),
   async run({ database, clock, settings, mailer, log }, { email }, { dedupeKey, createdAt }) {
     const now = clock.now();
@@ -42,6 +42,6 @@ export const sendResetLink = reaction({
       footnote:
         'The link works once and for 30 minutes. If you did not ask for it, you can ignore this message: your password stays as it is.',
     };
-    await mailer.send(write(email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, letter), { idempotencyKey: dedupeKey });
   },
 });

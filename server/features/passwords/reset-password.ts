@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { OVERLOADED } from '../../kernel/faults.ts';
+import { OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { done } from '../../kernel/wire.ts';
+import { done } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById, verifyAddress } from '../auth/accounts.ts';
-import { tellOwner } from '../notices/account-notice.ts';
+import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { endOtherWaysIn } from './end-access.ts';
-import { INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './faults.ts';
+import { INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
 export const resetPassword = open
@@ -17,7 +17,8 @@ export const resetPassword = open
       summary: 'Set a new password with the token of a reset link',
       description:
         'Uses the token up, verifies the address, ends every session of the account, its open reset links and codes and the API keys that it made, and tells the account by mail.',
-      faults: [INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED],
+      errors: [INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED],
+      securityAct: 'password reset',
       example: {
         token: 'q3Zt0k8Yb1…',
         new_password: 'correct horse battery',
@@ -64,7 +65,11 @@ export const resetPassword = open
     const because = 'password reset';
     await endOtherWaysIn(ctx.db, account, { because, now });
     await endApiKeys(ctx.db, account.account_id, because, now);
-    await tellOwner(ctx.db, { email: account.email, notice: { kind: 'password reset' }, request: ctx.request, now });
-    ctx.afterCommit(ctx.services.wakeDeliveries);
+    await notifyAccountOwner(ctx.db, {
+      email: account.email,
+      notice: { kind: 'password reset' },
+      request: ctx.request,
+      now,
+    });
     return { success: true } as const;
   });

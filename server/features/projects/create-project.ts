@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { notFoundIn } from '../../kernel/faults.ts';
+import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { isActiveEmployee } from '../task-logs/queries.ts';
-import { tellOwner } from './ownership.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
+import { notifyNewOwner } from './ownership.ts';
 import { projectColumns, toProject } from './queries.ts';
 import { Project, projectFields } from './schemas.ts';
 
@@ -38,6 +38,6 @@ export const createProject = member
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
     const owned = { companyId, projectId: row.project_id, actorId: employeeId, ownerId };
-    if (await tellOwner(ctx.db, owned, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
+    await notifyNewOwner(ctx.db, owned, now);
     return toProject(row);
   });

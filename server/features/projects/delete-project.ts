@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 import { lockProjectToDelete, mayManage } from './queries.ts';
 
 export const deleteProject = member
@@ -12,11 +12,11 @@ export const deleteProject = member
       summary: 'Delete a project with its tasks',
       description:
         'For its owner, team leaders and admins. The project and its tasks are not found from then on; the time that people logged on them stays in their totals.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       example: { project_id: 7 },
     }),
   )
-  .input(z.object({ project_id: id }))
+  .input(z.object({ project_id: idOf('project') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { findProject, toProject } from './queries.ts';
 import { Project } from './schemas.ts';
 
 export const getProject = member
   .meta(rest('GET /api/projects/{project_id}/', { section: 'Additions', summary: 'One project of the company' }))
-  .input(z.object({ project_id: id }))
+  .input(z.object({ project_id: idOf('project') }))
   .output(Project)
   .query(async ({ ctx, input }) => {
     const row = await findProject(ctx.db, ctx.caller.companyId, input.project_id);

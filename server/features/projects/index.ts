@@ -10,5 +10,5 @@ export const projects = router({
   list: listProjects,
   get: getProject,
   update: updateProject,
-  remove: deleteProject,
+  delete: deleteProject,
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { cutPage } from '../../../db/cut-page.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { paginate } from '../../../db/pipeline/paginate.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { readPage } from '../../kernel/read-page.ts';
-import { id, page, pageOf } from '../../kernel/wire.ts';
+import { readPage } from '../../kernel/wire/read-page.ts';
+import { idOf, page, pageOf } from '../../kernel/wire/fields.ts';
 import { countVisible } from './counts.ts';
 import { fromProjects, projectColumns, toProject } from './queries.ts';
 import { Project, projectStatus } from './schemas.ts';
@@ -19,7 +19,7 @@ export const listProjects = member
       description: 'Deleted projects are left out. 20 a page; a page past the end is an empty one.',
     }),
   )
-  .input(z.object({ company_id: id, page, status: projectStatus.optional() }))
+  .input(z.object({ company_id: idOf('company'), page, status: projectStatus.optional() }))
   .output(pageOf(Project))
   .query(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;
@@ -30,11 +30,11 @@ export const listProjects = member
     return readPage({
       page: input.page,
       pageSize,
-      readRows: (skipped) =>
+      readRows: (offset) =>
         chosen
           .select(projectColumns)
           .orderBy('project_id', 'desc')
-          .$call(cutPage({ size: pageSize, skipped, isWhole: input.status === undefined }))
+          .$call(paginate({ size: pageSize, offset, isUnfiltered: input.status === undefined }))
           .execute(),
       readTotal: () => countVisible(ctx.db, companyId, 'project', input),
       toItem: toProject,

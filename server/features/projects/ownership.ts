@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
-import { transact } from '../../kernel/transact.ts';
-import { id } from '../../kernel/wire.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { id } from '../../kernel/wire/fields.ts';
 import { listActiveIds } from '../employees/queries.ts';
 import { notify } from '../notifications/notify.ts';
 
 /** Tells somebody that a project is theirs now, while it still is. */
-const projectOwned = reaction({
+const projectOwned = jobHandler({
   name: 'project-owned',
   payload: z.object({ companyId: id, projectId: id, actorId: id, ownerId: id, change: z.string() }),
   async run(services, { companyId, projectId, actorId, ownerId, change }) {
     const { clock, settings } = services;
-    await transact(services, companyId, async (db) => {
+    await inTransaction(services, companyId, async (db) => {
       const project = await db
         .selectFrom('projects as p')
         .innerJoin('employees as a', (join) =>
@@ -44,17 +44,15 @@ const projectOwned = reaction({
   },
 });
 
-/** Has the new owner of a project told, unless they made themself that. Wake the deliveries, where it answers true. */
-export async function tellOwner(
+/** Notifies the new owner of a project, except of their own change. */
+export async function notifyNewOwner(
   db: Db,
   project: { companyId: number; projectId: number; actorId: number; ownerId: number },
   now: Date,
-): Promise<boolean> {
-  if (project.ownerId === project.actorId) return false;
+): Promise<void> {
+  if (project.ownerId === project.actorId) return;
   const change = randomUUID();
-  await deliver(db, projectOwned, { dedupeKey: change, payload: { ...project, change }, now });
-  return true;
+  await enqueueJob(db, projectOwned, { dedupeKey: change, payload: { ...project, change }, now });
 }
 
-/** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [projectOwned];
+export const handlers: AnyJobHandler[] = [projectOwned];

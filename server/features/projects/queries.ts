@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Member } from '../../kernel/context.ts';
-import { hoursOf } from '../task-logs/allocation.ts';
+import { hoursOf } from './hours.ts';
 import type { Project, projectStatuses } from './schemas.ts';
 
 export type ProjectStatus = (typeof projectStatuses)[number];
@@ -41,7 +41,7 @@ export async function isProject(db: Db, companyId: number, projectId: number): P
   return row !== undefined;
 }
 
-/** The same for whoever is about to change it, as {@link settleAllocation} locks it. */
+/** The same with the row lock that a change needs. */
 export async function lockProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
   return fromProjects(db, companyId)
     .where('project_id', '=', projectId)
@@ -50,7 +50,7 @@ export async function lockProject(db: Db, companyId: number, projectId: number):
     .executeTakeFirst();
 }
 
-/** The same for whoever is about to delete it: whoever adds, moves or deletes a task of it at this moment goes first. */
+/** The same with the row lock that a deletion needs: it waits for changes of the tasks in the project. */
 export async function lockProjectToDelete(
   db: Db,
   companyId: number,

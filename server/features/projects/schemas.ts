@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { decimal, id, moment, text } from '../../kernel/wire.ts';
+import { decimal, idOf, text } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 
 export const projectStatuses = ['active', 'on_hold', 'completed', 'archived'] as const;
 export const projectStatus = z.enum(projectStatuses);
@@ -9,11 +10,11 @@ export const hours = decimal({ max: 99_999_999.99 });
 
 export const Project = z
   .object({
-    _id: id,
+    _id: idOf('project'),
     name: z.string(),
     description: z.string().nullable(),
-    companyId: id,
-    owner_id: id,
+    companyId: idOf('company'),
+    owner_id: idOf('employee'),
     allocatedHours: z.number().nullable().meta({ description: 'null is without limit' }),
     loggedHours: z.number().meta({ description: 'Hours logged on its tasks, to two decimals' }),
     status: projectStatus,
@@ -27,5 +28,5 @@ export const projectFields = {
   name: text({ max: 200 }),
   description: text({ min: 0, max: 20_000 }).nullable(),
   allocatedHours: hours.nullable().meta({ description: 'Rounded half up to two decimals; null is without limit' }),
-  owner_id: id.meta({ description: 'An active employee of the company' }),
+  owner_id: idOf('employee').meta({ description: 'An active employee of the company' }),
 };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, isEmptyUpdate } from '../../kernel/wire.ts';
-import { isActiveEmployee } from '../task-logs/queries.ts';
-import { tellOwner } from './ownership.ts';
+import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
+import { notifyNewOwner } from './ownership.ts';
 import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
 import { Project, projectFields, projectStatus } from './schemas.ts';
 
@@ -15,11 +15,16 @@ export const updateProject = member
       summary: 'Change a project',
       description:
         'For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours` below what is logged crosses the allocation and notifies the admins; raising it to at least what is logged, or lifting it with `null`, arms that notification again. A new owner other than the caller is notified. An owner who has been deactivated may stay, but not become one.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       example: { project_id: 7, allocatedHours: 160, status: 'on_hold' },
     }),
   )
-  .input(z.object(projectFields).partial().extend({ project_id: id, status: projectStatus.optional() }))
+  .input(
+    z
+      .object(projectFields)
+      .partial()
+      .extend({ project_id: idOf('project'), status: projectStatus.optional() }),
+  )
   .output(Project)
   .mutation(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;
@@ -46,10 +51,10 @@ export const updateProject = member
       .where('project_id', '=', project.project_id)
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
-    if (input.allocatedHours !== undefined) ctx.afterCommit(ctx.services.wakeDeliveries);
+    if (input.allocatedHours !== undefined) ctx.afterCommit(ctx.services.wakeWorker);
     if (ownerId !== project.owner_id) {
       const owned = { companyId, projectId: project.project_id, actorId: ctx.caller.employeeId, ownerId };
-      if (await tellOwner(ctx.db, owned, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
+      await notifyNewOwner(ctx.db, owned, now);
     }
     return toProject(row);
   });

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { inCompany } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { email, name, text } from '../../kernel/wire.ts';
+import { email, name, text } from '../../kernel/wire/fields.ts';
 import { getOrInsertAccount, verifyAddress } from '../auth/accounts.ts';
-import { keepAppleClaim } from '../auth/apple-claims.ts';
-import { otp, tryCode } from '../auth/codes.ts';
-import { INVALID_OTP } from '../auth/faults.ts';
+import { storeAppleClaim } from '../auth/apple-claims.ts';
+import { otp, verifyOtp } from '../auth/codes.ts';
+import { INVALID_OTP } from '../auth/errors.ts';
 import { SignedInResult } from '../auth/schemas.ts';
-import { startSession } from '../auth/sign-in.ts';
+import { startSession } from '../auth/start-session.ts';
 import { Subscription } from '../company/schemas.ts';
 import { insertEmployee } from '../employees/queries.ts';
 import { setUpCompany } from './set-up-company.ts';
@@ -20,7 +20,7 @@ export const registerCompany = open
       summary: 'Register a company and its first admin',
       description:
         'Makes the company, its admin employee, a 30-day trial subscription, a default schedule, workspace, storage and notification setup, and signs the admin in. All of it happens or nothing: a failure leaves the code unused. `appleUserId` is only a claim: an Apple login within 24 hours that proves it, with no e-mail address or a relay address, is linked to this account, once, where no other account has that identity.',
-      faults: [INVALID_OTP],
+      errors: [INVALID_OTP],
       example: {
         company_name: 'Analytical Engines',
         email: 'ada@example.com',
@@ -43,14 +43,15 @@ export const registerCompany = open
   )
   .output(SignedInResult.extend({ subscription: Subscription }).meta({ id: 'RegistrationResult' }))
   .mutation(async ({ ctx, input }) => {
-    const code = await tryCode(ctx, { email: input.email, purpose: 'registration', code: input.otp });
+    const code = await verifyOtp(ctx, { email: input.email, purpose: 'registration', code: input.otp });
     const now = ctx.services.clock.now();
     const { db } = ctx;
 
     await code.useUp(db);
     const account = await getOrInsertAccount(db, input.email, now);
     await verifyAddress(db, account, now);
-    if (input.appleUserId) await keepAppleClaim(db, { accountId: account.account_id, subject: input.appleUserId, now });
+    if (input.appleUserId)
+      await storeAppleClaim(db, { accountId: account.account_id, subject: input.appleUserId, now });
     const { companyId, subscription } = await setUpCompany(db, {
       name: input.company_name,
       referralCode: input.referral_code ?? null,

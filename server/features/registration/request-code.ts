@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { done, email } from '../../kernel/wire.ts';
-import { orderCode } from '../auth/codes.ts';
+import { done, email } from '../../kernel/wire/fields.ts';
+import { requestOtp } from '../auth/codes.ts';
 
 export const requestCode = open
   .meta(
@@ -11,9 +11,10 @@ export const requestCode = open
       summary: 'Send a registration code to an address',
       description:
         'The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown addresses.',
+      securityAct: 'code requested',
       example: { email: 'ada@example.com' },
     }),
   )
   .input(z.object({ email }))
   .output(done)
-  .mutation(({ ctx, input }) => orderCode(ctx, { ...input, purpose: 'registration' }));
+  .mutation(({ ctx, input }) => requestOtp(ctx, { ...input, purpose: 'registration' }));

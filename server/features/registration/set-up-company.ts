@@ -7,12 +7,12 @@ import { categories } from '../notifications/kinds.ts';
 const trialDays = 30;
 const trialPlan = 'team';
 
-/** Makes a company with all that it is set up with: trial, default schedule, workspace, storage, notifications. */
+/** Creates a company with its trial subscription, default schedule, workspace, storage and notification settings. */
 export async function setUpCompany(
   transaction: Db,
   { name, referralCode, now }: { name: string; referralCode: string | null; now: Date },
-): Promise<{ companyId: number; subscription: z.input<typeof Subscription> }> {
-  // Its own row is the first that it has.
+): Promise<{ companyId: number; subscription: TrialSubscription }> {
+  // Row-level security: a new company's first row belongs to no scope yet.
   const { company_id: companyId } = await acrossCompanies(transaction)
     .insertInto('companies')
     .values({ name, timezone: 'UTC', referral_code: referralCode, created_at: now, updated_at: now })
@@ -24,12 +24,23 @@ export async function setUpCompany(
     .where('code', '=', trialPlan)
     .select(['plan_id', 'storage_bytes'])
     .executeTakeFirstOrThrow();
+  const subscription = await startTrial(db, { companyId, planId: plan.plan_id, now });
+  await insertDefaults(db, { companyId, storageBytes: plan.storage_bytes, now });
+  return { companyId, subscription };
+}
+
+type TrialSubscription = z.input<typeof Subscription>;
+
+async function startTrial(
+  db: Db,
+  { companyId, planId, now }: { companyId: number; planId: number; now: Date },
+): Promise<TrialSubscription> {
   const endsAt = new Date(now.getTime() + trialDays * 24 * 3600 * 1000);
-  const { subscription_id: subscriptionId } = await db
+  const { subscription_id: _id } = await db
     .insertInto('subscriptions')
     .values({
       company_id: companyId,
-      plan_id: plan.plan_id,
+      plan_id: planId,
       status: 'trialing',
       trial: true,
       starts_at: now,
@@ -38,26 +49,33 @@ export async function setUpCompany(
     })
     .returning('subscription_id')
     .executeTakeFirstOrThrow();
+  return { _id, plan: trialPlan, status: 'trialing', startsAt: now, endsAt, trial: true };
+}
 
+/** The schedule, workspace, storage and notification settings that a new company begins with. */
+async function insertDefaults(
+  db: Db,
+  { companyId, storageBytes, now }: { companyId: number; storageBytes: number; now: Date },
+): Promise<void> {
+  const row = { company_id: companyId, created_at: now };
   await db
     .insertInto('schedules')
     .values({
-      company_id: companyId,
+      ...row,
       name: 'Standard week',
       is_default: true,
       weekdays: [1, 2, 3, 4, 5],
       starts_at: '09:00',
       ends_at: '17:00',
-      created_at: now,
     })
     .execute();
   await db
     .insertInto('workspaces')
-    .values({ company_id: companyId, name: 'Main', is_default: true, created_at: now })
+    .values({ ...row, name: 'Main', is_default: true })
     .execute();
   await db
     .insertInto('storages')
-    .values({ company_id: companyId, bytes_max: plan.storage_bytes, created_at: now })
+    .values({ ...row, bytes_max: storageBytes })
     .execute();
   await db
     .insertInto('notification_setups')
@@ -70,9 +88,4 @@ export async function setUpCompany(
       })),
     )
     .execute();
-
-  return {
-    companyId,
-    subscription: { _id: subscriptionId, plan: trialPlan, status: 'trialing', startsAt: now, endsAt, trial: true },
-  };
 }

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { acrossCompanies } from '../../../db/scope.ts';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 
 export const endSession = signedIn
-  .meta(rest('DELETE /api/sessions/{session_id}/', { section: 'Additions', summary: "End one of one's own sessions" }))
-  .input(z.object({ session_id: id }))
+  .meta(
+    rest('DELETE /api/sessions/{session_id}/', {
+      section: 'Additions',
+      summary: "End one of one's own sessions",
+      securityAct: 'session ended',
+    }),
+  )
+  .input(z.object({ session_id: idOf('session') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const ended = await acrossCompanies(ctx.db)

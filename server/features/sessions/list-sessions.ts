@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { acrossCompanies } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 
 const Session = z
   .object({
-    _id: id,
+    _id: idOf('session'),
     method: z.string().meta({ description: 'How the person proved who they are', examples: ['password'] }),
     device: z.string().nullable().meta({ description: 'The User-Agent at sign-in' }),
     network: z.string().nullable().meta({ description: 'Address at sign-in, IPv6 by its /64' }),
-    company_id: id.nullable(),
+    company_id: idOf('company').nullable(),
     isCurrent: z.boolean(),
     createdAt: moment,
     lastUsedAt: moment,

@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
-import { hoursOf } from '../task-logs/allocation.ts';
+import { hoursOf } from '../projects/hours.ts';
 import { listPerformance } from './queries.ts';
 
 const EmployeePerformance = z
   .object({
-    employee_id: id,
+    employee_id: idOf('employee'),
     name: z.string(),
     loggedHours: z.number().meta({ description: 'All logged time, in hours to two decimals' }),
     tasksAssigned: z.int().meta({ description: 'Tasks owned' }),
@@ -36,7 +37,7 @@ export const getPerformance = member
       example: { company_id: 42 },
     }),
   )
-  .input(z.object({ company_id: id }))
+  .input(z.object({ company_id: idOf('company') }))
   .output(z.object({ employees: z.array(EmployeePerformance) }))
   .query(async ({ ctx, input }) => {
     const { companyId, employeeId, isAdmin, isTeamLeader } = ctx.caller;

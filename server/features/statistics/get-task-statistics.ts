@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
-import { hoursOf } from '../task-logs/allocation.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { hoursOf } from '../projects/hours.ts';
 import { findStatistics } from './queries.ts';
 
 const count = z.int();
@@ -19,7 +19,7 @@ export const getTaskStatistics = member
       example: { company_id: 42 },
     }),
   )
-  .input(z.object({ company_id: id }))
+  .input(z.object({ company_id: idOf('company') }))
   .output(
     z.object({
       projects: z.object({ total: count, active: count.meta({ description: 'Those with the status `active`' }) }),

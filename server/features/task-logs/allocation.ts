@@ -1,14 +1,10 @@
 import { sql } from 'kysely';
-import { compiled } from '../../../db/compiled.ts';
-import { list } from '../../../db/list.ts';
+import { compiled } from '../../../db/pipeline/compiled.ts';
+import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
+import { hoursOf } from '../projects/hours.ts';
 
 export type ExceededProject = { projectId: number; allocatedHours: number; loggedHours: number };
-
-/** Hours to two decimals. */
-export function hoursOf(seconds: number): number {
-  return Math.round(seconds / 36) / 100;
-}
 
 /** Those of the given projects that exceed their allocation now. */
 export async function listExceededProjects(
@@ -27,11 +23,11 @@ export async function listExceededProjects(
 type Projects = { companyId: number; projectIds: readonly number[] };
 type Exceeded = { project_id: number; allocated_hours: number | null; logged_seconds: number };
 
-const readExceeded = compiled<Projects, Exceeded>((db, blank) =>
+const readExceeded = compiled<Projects, Exceeded>((db, placeholder) =>
   db
     .selectFrom('projects')
-    .where('company_id', '=', blank('companyId'))
-    .where('project_id', '=', sql<number>`any(${list(blank('projectIds'), 'bigint')})`)
+    .where('company_id', '=', placeholder('companyId'))
+    .where('project_id', '=', sql<number>`any(${list(placeholder('projectIds'), 'bigint')})`)
     .where('deleted_at', 'is', null)
     .where('is_exceeded', '=', true)
     .select(['project_id', 'allocated_hours', 'logged_seconds'])

@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, validationFailed } from '../../kernel/faults.ts';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
+import { FORBIDDEN, NOT_FOUND, validationFailed } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { lockVisibleTasks } from '../tasks/queries.ts';
-import { hoursOf, listExceededProjects } from './allocation.ts';
-import { entries, findEntryIssues, sortOut } from './bulk-entries.ts';
-import { insertTaskLogs, isActiveEmployee, toTaskLog } from './queries.ts';
+import { listExceededProjects } from './allocation.ts';
+import { hoursOf } from '../projects/hours.ts';
+import { entries, findEntryIssues, partition } from './bulk-entries.ts';
+import { insertTaskLogs, toTaskLog } from './queries.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
 import { TaskLog } from './schemas.ts';
 import { listWorkDays } from './work-days.ts';
 import { checkMayWrite } from './writers.ts';
@@ -18,7 +22,7 @@ export const bulkCreateTaskLogs = member
       summary: 'Log much time at once',
       description:
         'The body is the array itself: 1 to 1,000 entries, all of one active employee. Written by that employee, a team leader or an admin.\n\nAn entry with the task, employee and start of a stored log, or of an earlier entry, is skipped and reported in `skipped`. Where one entry is invalid, nothing is stored, and `issues` names each that is by its index, as in `[2, "endTime"]`. `created` is in the order of the entries.\n\n`days` holds each day that an entry touches, also one that was skipped, in the time zone of the company: the employee’s working hours of the whole day, whatever they were logged by, to two decimals. Logs across midnight are split, and no minute counts twice. `exceededProjects` are those of the entries’ projects that have more hours logged now than allocated; where this request crosses an allocation, every active admin is notified, once for each crossing.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       bodyField: 'entries',
       example: {
         user_id: 7,
@@ -36,15 +40,23 @@ export const bulkCreateTaskLogs = member
       },
     }),
   )
-  .input(z.object({ user_id: id, entries }))
+  .input(z.object({ user_id: idOf('employee'), entries }))
   .output(
     z.object({
       created: z.array(TaskLog),
       skipped: z.array(
-        z.object({ index: z.int(), taskId: id, userId: id, startTime: moment, reason: z.literal('duplicate') }),
+        z.object({
+          index: z.int(),
+          taskId: idOf('task'),
+          userId: idOf('employee'),
+          startTime: moment,
+          reason: z.literal('duplicate'),
+        }),
       ),
       days: z.array(z.object({ date: z.string().meta({ format: 'date' }), workingHours: z.number() })),
-      exceededProjects: z.array(z.object({ projectId: id, allocatedHours: z.number(), loggedHours: z.number() })),
+      exceededProjects: z.array(
+        z.object({ projectId: idOf('project'), allocatedHours: z.number(), loggedHours: z.number() }),
+      ),
     }),
   )
   .mutation(async ({ ctx, input }) => {
@@ -53,10 +65,10 @@ export const bulkCreateTaskLogs = member
     const { user_id: employeeId, entries } = input;
     const now = services.clock.now();
     const taskIds = entries.map(({ taskId }) => taskId);
-    const [isActive, locked] = await Promise.all([
-      // Whoever calls is an active employee.
-      employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
-      lockVisibleTasks(db, companyId, taskIds),
+    const [isActive, locked] = await inOrder(db, [
+      // The caller is an active employee.
+      () => employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
+      () => lockVisibleTasks(db, companyId, taskIds),
     ]);
     if (!isActive) throw NOT_FOUND();
     checkMayWrite(caller, employeeId);
@@ -72,13 +84,13 @@ export const bulkCreateTaskLogs = member
     const made = await insertTaskLogs(db, { companyId, logs, now });
     const periods = logs.map(({ startTime: start, endTime: end }) => ({ employeeId, start, end }));
     const projectIds = [...new Set(logs.map(({ projectId }) => projectId))];
-    const [days, exceeded] = await Promise.all([
-      listWorkDays(db, companyId, periods),
-      listExceededProjects(db, companyId, projectIds),
+    const [days, exceeded] = await inOrder(db, [
+      () => listWorkDays(db, companyId, periods),
+      () => listExceededProjects(db, companyId, projectIds),
     ]);
-    ctx.afterCommit(services.wakeDeliveries);
+    ctx.afterCommit(services.wakeWorker);
 
-    const { created, skipped } = sortOut(entries, made);
+    const { created, skipped } = partition(entries, made);
     return {
       created: created.map(toTaskLog),
       skipped,

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import type { Issue } from '../../kernel/issues.ts';
-import { id, timestamp } from '../../kernel/wire.ts';
+import type { Issue } from '../../errors/issues.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { timestamp } from '../../kernel/wire/moments.ts';
 import type { VisibleTask } from '../tasks/queries.ts';
 import type { TaskLogRow } from './queries.ts';
 import { logDescription } from './schemas.ts';
@@ -12,8 +13,8 @@ const entriesMax = 1_000;
 const size = 'must have 1 to 1,000 entries';
 
 const Entry = z.object({
-  taskId: id,
-  userId: id.meta({ description: 'The employee of the path' }),
+  taskId: idOf('task'),
+  userId: idOf('employee').meta({ description: 'The employee of the path' }),
   startTime: timestamp,
   endTime: timestamp,
   description: logDescription,
@@ -61,7 +62,7 @@ async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly 
 }
 
 /** Which entries became which logs, in the order of the entries, and which were duplicates. */
-export function sortOut(entries: Entries, made: readonly TaskLogRow[]) {
+export function partition(entries: Entries, made: readonly TaskLogRow[]) {
   const keyOf = (taskId: number, start: Date) => `${taskId} ${start.getTime()}`;
   const rows = new Map(made.map((row) => [keyOf(row.task_id, row.start_time), row]));
   const created: TaskLogRow[] = [];

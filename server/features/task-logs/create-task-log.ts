@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { FORBIDDEN, notFoundIn } from '../../kernel/faults.ts';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
+import { FORBIDDEN, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, timestamp } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
-import { DUPLICATE_TASK_LOG } from './faults.ts';
-import { insertTaskLog, isActiveEmployee, refuseDuplicate, toTaskLog } from './queries.ts';
+import { DUPLICATE_TASK_LOG } from './errors.ts';
+import { insertTaskLog, refuseDuplicate, toTaskLog } from './queries.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
@@ -17,7 +20,7 @@ export const createTaskLog = member
       summary: 'Log time on a task',
       description:
         'Written by the employee whose time it is, a team leader or an admin, for an active employee. It ends after it starts, lasts at most 24 hours and is at most a day in the future. Milliseconds are kept. It counts as entered by hand (`manualAdd: true`). Where it takes its project over the allocated hours, every active admin is notified, once for each crossing.',
-      faults: [DUPLICATE_TASK_LOG, FORBIDDEN],
+      errors: [DUPLICATE_TASK_LOG, FORBIDDEN],
       example: {
         task_id: 12,
         employee_id: 7,
@@ -29,8 +32,8 @@ export const createTaskLog = member
   )
   .input(
     z.object({
-      task_id: id,
-      employee_id: id,
+      task_id: idOf('task'),
+      employee_id: idOf('employee'),
       start_time: timestamp,
       end_time: timestamp,
       description: logDescription,
@@ -45,10 +48,10 @@ export const createTaskLog = member
     checkTimes({ start: startTime, end: endTime }, now, { start: ['start_time'], end: ['end_time'] });
     checkMayWrite(caller, employeeId);
 
-    const [task, isActive] = await Promise.all([
-      lockVisibleTask(db, companyId, taskId),
-      // Whoever calls is an active employee.
-      employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
+    const [task, isActive] = await inOrder(db, [
+      () => lockVisibleTask(db, companyId, taskId),
+      // The caller is an active employee.
+      () => employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
     ]);
     if (!task) throw notFoundIn('task_id');
     if (!isActive) throw notFoundIn('employee_id');
@@ -56,7 +59,7 @@ export const createTaskLog = member
     const { project_id: projectId } = task;
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
-    const made = await ctx.finish(() => insertTaskLog(db, { companyId, log, now })).catch(refuseDuplicate);
-    ctx.afterCommit(services.wakeDeliveries);
+    const [made] = await ctx.finish([() => insertTaskLog(db, { companyId, log, now })]).catch(refuseDuplicate);
+    ctx.afterCommit(services.wakeWorker);
     return toTaskLog(made);
   });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 import { lockTaskLog } from './queries.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -12,11 +12,11 @@ export const deleteTaskLog = member
       section: 'Task logs',
       summary: 'Delete a task log',
       description:
-        'By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that no longer exceeds its allocated hours may exceed them anew.',
-      faults: [FORBIDDEN],
+        'By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that then no longer exceeds its allocated hours is notified of again when it does.',
+      errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ pk: id }))
+  .input(z.object({ pk: idOf('taskLog') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { db, caller } = ctx;

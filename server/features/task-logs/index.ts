@@ -10,5 +10,5 @@ export const taskLogs = router({
   bulkCreate: bulkCreateTaskLogs,
   listByTask: listLogsOfTask,
   update: updateTaskLog,
-  remove: deleteTaskLog,
+  delete: deleteTaskLog,
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
-import { listPieces, streamed } from '../../kernel/json-stream.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
+import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { listNewestTaskLogs, taskLogsInBatches, toTaskLog, type TaskLogRow } from './queries.ts';
 import { TaskLog } from './schemas.ts';
@@ -17,7 +17,7 @@ export const listLogsOfTask = member
         'Read by any active employee of the company. All logs are answered, however many there are: a long answer is sent while it is read, with the logs of the moment when it began. `totalSeconds` is the sum of the logs in the answer.',
     }),
   )
-  .input(z.object({ taskId: id }))
+  .input(z.object({ taskId: idOf('task') }))
   .output(z.object({ taskLogs: z.array(TaskLog), totalSeconds: z.int() }))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;

@@ -1,12 +1,12 @@
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
-import { compiled } from '../../../db/compiled.ts';
-import { list } from '../../../db/list.ts';
+import { compiled } from '../../../db/pipeline/compiled.ts';
+import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
-import { batchesOf, PackedIds } from '../../kernel/json-stream.ts';
+import { batchesOf, PackedIds } from '../../kernel/wire/json-stream.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
-import { DUPLICATE_TASK_LOG } from './faults.ts';
+import { DUPLICATE_TASK_LOG } from './errors.ts';
 import type { TaskLog } from './schemas.ts';
 
 export type TaskLogRow = Omit<Selectable<Schema['task_logs']>, 'company_id'>;
@@ -132,20 +132,20 @@ export async function insertTaskLog(
   return made!;
 }
 
-const writeTaskLog = compiled<NewTaskLog & { companyId: number; now: Date }, TaskLogRow>((db, blank) =>
+const writeTaskLog = compiled<NewTaskLog & { companyId: number; now: Date }, TaskLogRow>((db, placeholder) =>
   db
     .insertInto('task_logs')
     .values({
-      company_id: blank('companyId'),
-      task_id: blank('taskId'),
-      employee_id: blank('employeeId'),
-      project_id: blank('projectId'),
-      start_time: blank('startTime'),
-      end_time: blank('endTime'),
-      description: blank('description'),
-      manual_add: blank('manualAdd'),
-      created_at: blank('now'),
-      updated_at: blank('now'),
+      company_id: placeholder('companyId'),
+      task_id: placeholder('taskId'),
+      employee_id: placeholder('employeeId'),
+      project_id: placeholder('projectId'),
+      start_time: placeholder('startTime'),
+      end_time: placeholder('endTime'),
+      description: placeholder('description'),
+      manual_add: placeholder('manualAdd'),
+      created_at: placeholder('now'),
+      updated_at: placeholder('now'),
     })
     .returning(columns)
     .compile(),
@@ -170,19 +170,19 @@ type NewTaskLogs = {
   now: Date;
 };
 
-const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, blank) =>
+const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, placeholder) =>
   // In the order of the constraint, so that two lists that share entries do not wait for each other.
   sql<TaskLogRow>`
     insert into task_logs (
       company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
     )
     select
-      ${blank('companyId')}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description,
-      l.manual_add, ${blank('now')}::timestamptz, ${blank('now')}::timestamptz
+      ${placeholder('companyId')}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description,
+      l.manual_add, ${placeholder('now')}::timestamptz, ${placeholder('now')}::timestamptz
     from unnest(
-      ${list(blank('taskIds'), 'bigint')}, ${list(blank('employeeIds'), 'bigint')}, ${list(blank('projectIds'), 'bigint')},
-      ${list(blank('starts'), 'timestamptz')}, ${list(blank('ends'), 'timestamptz')},
-      ${list(blank('descriptions'), 'text')}, ${list(blank('manual'), 'boolean')}
+      ${list(placeholder('taskIds'), 'bigint')}, ${list(placeholder('employeeIds'), 'bigint')}, ${list(placeholder('projectIds'), 'bigint')},
+      ${list(placeholder('starts'), 'timestamptz')}, ${list(placeholder('ends'), 'timestamptz')},
+      ${list(placeholder('descriptions'), 'text')}, ${list(placeholder('manual'), 'boolean')}
     ) with ordinality as l (
       task_id, employee_id, project_id, start_time, end_time, description, manual_add, position
     )
@@ -204,20 +204,3 @@ export async function lockTaskLog(db: Db, companyId: number, taskLogId: number):
   // Deleted or moved to another task while its lock was waited for: look again.
   return row ?? lockTaskLog(db, companyId, taskLogId);
 }
-
-/** Whether work can be put on somebody: an employee of the company who is neither inactive nor deleted. */
-export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
-  const [row] = await readActiveEmployee(db, { companyId, employeeId });
-  return row !== undefined;
-}
-
-const readActiveEmployee = compiled<{ companyId: number; employeeId: number }, { employee_id: number }>((db, blank) =>
-  db
-    .selectFrom('employees')
-    .where('company_id', '=', blank('companyId'))
-    .where('employee_id', '=', blank('employeeId'))
-    .where('is_active', '=', true)
-    .where('is_deleted', '=', false)
-    .select('employee_id')
-    .compile(),
-);

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { id, moment, text } from '../../kernel/wire.ts';
+import { idOf, text } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 
 /** Time that an employee spent on a task. */
 export const TaskLog = z
   .object({
-    _id: id,
-    taskId: id,
-    userId: id.meta({ description: 'The employee whose time it is' }),
-    projectId: id,
+    _id: idOf('taskLog'),
+    taskId: idOf('task'),
+    userId: idOf('employee').meta({ description: 'The employee whose time it is' }),
+    projectId: idOf('project'),
     startTime: moment,
     endTime: moment,
     durationSeconds: z.int().meta({ description: 'From start to end, rounded to the second' }),

@@ -1,5 +1,5 @@
-import type { Issue } from '../../kernel/issues.ts';
-import { VALIDATION_FAILED } from '../../kernel/faults.ts';
+import type { Issue } from '../../errors/issues.ts';
+import { VALIDATION_FAILED } from '../../errors/errors.ts';
 
 const durationMaxMs = 24 * 3600 * 1000;
 const futureMaxMs = 24 * 3600 * 1000;

@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, isEmptyUpdate, timestamp } from '../../kernel/wire.ts';
+import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
+import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
-import { DUPLICATE_TASK_LOG } from './faults.ts';
-import {
-  columns,
-  isActiveEmployee,
-  lockTaskLog,
-  refuseDuplicate,
-  toTaskLog,
-  type NewTaskLog,
-  type TaskLogRow,
-} from './queries.ts';
+import { DUPLICATE_TASK_LOG } from './errors.ts';
+import { columns, lockTaskLog, refuseDuplicate, toTaskLog, type NewTaskLog, type TaskLogRow } from './queries.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
 import { logDescription, TaskLog } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
@@ -25,19 +19,19 @@ export const updateTaskLog = member
       section: 'Task logs',
       summary: 'Change a task log',
       description:
-        'Each field is optional, and what is absent stays; without any of them nothing changes. Whoever changes a log must be allowed to write for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
-      faults: [DUPLICATE_TASK_LOG, FORBIDDEN],
+        'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
+      errors: [DUPLICATE_TASK_LOG, FORBIDDEN],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
     }),
   )
   .input(
     z.object({
-      taskLogId: id,
+      taskLogId: idOf('taskLog'),
       startTime: timestamp.optional(),
       endTime: timestamp.optional(),
       description: logDescription,
-      taskId: id.optional(),
-      userId: id.optional(),
+      taskId: idOf('task').optional(),
+      userId: idOf('employee').optional(),
     }),
   )
   .output(TaskLog)
@@ -68,7 +62,7 @@ export const updateTaskLog = member
     const { project_id: projectId } = task;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
     const after = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
-    ctx.afterCommit(services.wakeDeliveries);
+    ctx.afterCommit(services.wakeWorker);
     return toTaskLog(after);
   });
 

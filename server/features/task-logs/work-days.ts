@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { compiled } from '../../../db/compiled.ts';
-import { list } from '../../../db/list.ts';
+import { compiled } from '../../../db/pipeline/compiled.ts';
+import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 
 /** Somebody's time from one moment to another. */
@@ -20,17 +20,17 @@ export async function listWorkDays(db: Db, companyId: number, periods: readonly 
 
 type Periods = { companyId: number; employeeIds: number[]; starts: Date[]; ends: Date[] };
 
-const readWorkDays = compiled<Periods, WorkDay>((db, blank) =>
+const readWorkDays = compiled<Periods, WorkDay>((db, placeholder) =>
   sql<WorkDay>`
     with touched as materialized (
       select employee_id, day from touched_days(
-        ${blank('companyId')}, ${list(blank('employeeIds'), 'bigint')},
-        ${list(blank('starts'), 'timestamptz')}, ${list(blank('ends'), 'timestamptz')}
+        ${placeholder('companyId')}, ${list(placeholder('employeeIds'), 'bigint')},
+        ${list(placeholder('starts'), 'timestamptz')}, ${list(placeholder('ends'), 'timestamptz')}
       )
     )
     select t.day, coalesce(w.working_seconds, 0) as working_seconds
     from touched as t
     left join work_days as w
-      on w.company_id = ${blank('companyId')} and w.employee_id = t.employee_id and w.day = t.day
+      on w.company_id = ${placeholder('companyId')} and w.employee_id = t.employee_id and w.day = t.day
     order by t.day`.compile(db),
 );

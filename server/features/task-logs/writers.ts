@@ -1,5 +1,5 @@
 import type { Member } from '../../kernel/context.ts';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 
 /** A log is written by the employee whose time it is, by a team leader or by an admin. */
 export function checkMayWrite(caller: Member, employeeId: number): void {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { deliver, reaction, type AnyReaction } from '../../kernel/reaction.ts';
-import { transact } from '../../kernel/transact.ts';
-import { id } from '../../kernel/wire.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { id } from '../../kernel/wire/fields.ts';
 import { listActiveIds } from '../employees/queries.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { findVisibleTask } from './queries.ts';
 
 /** Tells people that a task is theirs now, or that they work on it, while that is still so. */
-const taskAssigned = reaction({
+const taskAssigned = jobHandler({
   name: 'task-assigned',
   payload: z.object({
     companyId: id,
@@ -22,7 +22,7 @@ const taskAssigned = reaction({
   }),
   async run(services, { companyId, taskId, actorId, change, ownerId, collaboratorIds }) {
     const { clock, settings } = services;
-    await transact(services, companyId, async (db) => {
+    await inTransaction(services, companyId, async (db) => {
       const task = await findVisibleTask(db, companyId, taskId);
       if (!task) return;
       const { name: actor } = await db
@@ -64,18 +64,16 @@ async function listCollaboratorIds(db: Db, companyId: number, taskId: number): P
   return rows.map((row) => row.employee_id);
 }
 
-/** Has a new owner and new collaborators told. Wake the deliveries after the commit, where it answers true. */
-export async function tellAssigned(
+/** Notifies a new owner and new collaborators, except of their own change. */
+export async function notifyAssigned(
   db: Db,
   people: { companyId: number; taskId: number; actorId: number; ownerId: number | null; collaboratorIds: number[] },
   now: Date,
-): Promise<boolean> {
+): Promise<void> {
   const isNews = (employeeId: number | null) => employeeId !== null && employeeId !== people.actorId;
-  if (![people.ownerId, ...people.collaboratorIds].some(isNews)) return false;
+  if (![people.ownerId, ...people.collaboratorIds].some(isNews)) return;
   const change = randomUUID();
-  await deliver(db, taskAssigned, { dedupeKey: change, payload: { ...people, change }, now });
-  return true;
+  await enqueueJob(db, taskAssigned, { dedupeKey: change, payload: { ...people, change }, now });
 }
 
-/** What this feature owes the outside because of its facts. */
-export const reactions: AnyReaction[] = [taskAssigned];
+export const handlers: AnyJobHandler[] = [taskAssigned];

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { notFoundIn, VALIDATION_FAILED } from '../../kernel/faults.ts';
+import { notFoundIn, VALIDATION_FAILED } from '../../errors/errors.ts';
 
 /**
  * Makes exactly the given people the collaborators of a task, each once. Somebody new must be an active employee of

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { notFoundIn } from '../../kernel/faults.ts';
+import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { isProject } from '../projects/queries.ts';
-import { isActiveEmployee } from '../task-logs/queries.ts';
-import { tellAssigned } from './assignment.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
+import { notifyAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
 import { getWrittenTask } from './queries.ts';
 import { Task, taskFields, taskStatus } from './schemas.ts';
@@ -58,6 +58,6 @@ export const createTask = member
       .executeTakeFirstOrThrow();
     if (collaboratorIds.length > 0) await setCollaborators(ctx.db, { companyId, taskId, employeeIds: collaboratorIds });
     const people = { companyId, taskId, actorId: employeeId, ownerId, collaboratorIds };
-    if (await tellAssigned(ctx.db, people, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
+    await notifyAssigned(ctx.db, people, now);
     return getWrittenTask(ctx.db, companyId, taskId);
   });

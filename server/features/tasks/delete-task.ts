@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { done, id } from '../../kernel/wire.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
 import { lockTaskToChange, mayManageTask } from './queries.ts';
 
 export const deleteTask = member
@@ -12,11 +12,11 @@ export const deleteTask = member
       summary: 'Delete a task',
       description:
         'For its owner, the owner of its project, team leaders and admins. The task is not found from then on; the time logged on it stays in the totals of its project and of the people who logged it.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       example: { task_id: 12 },
     }),
   )
-  .input(z.object({ task_id: id }))
+  .input(z.object({ task_id: idOf('task') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;

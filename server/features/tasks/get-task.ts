@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../kernel/faults.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task } from './schemas.ts';
 
 export const getTask = member
   .meta(rest('GET /api/tasks/{task_id}/', { section: 'Additions', summary: 'One task of the company' }))
-  .input(z.object({ task_id: id }))
+  .input(z.object({ task_id: idOf('task') }))
   .output(Task)
   .query(async ({ ctx, input }) => {
     const task = selectVisibleTasks(ctx.db, ctx.caller.companyId)

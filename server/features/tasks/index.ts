@@ -10,5 +10,5 @@ export const tasks = router({
   list: listTasks,
   get: getTask,
   update: updateTask,
-  remove: deleteTask,
+  delete: deleteTask,
 });

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { cutPage } from '../../../db/cut-page.ts';
+import { paginate } from '../../../db/pipeline/paginate.ts';
 import type { Db } from '../../../db/open.ts';
-import { NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { readPage } from '../../kernel/read-page.ts';
-import { id, page, pageOf, text } from '../../kernel/wire.ts';
+import { readPage } from '../../kernel/wire/read-page.ts';
+import { idOf, page, pageOf, text } from '../../kernel/wire/fields.ts';
 import { countVisible } from '../projects/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
@@ -27,10 +27,10 @@ export const listTasks = member
   )
   .input(
     z.object({
-      company_id: id,
-      projectId: id.optional(),
+      company_id: idOf('company'),
+      projectId: idOf('project').optional(),
       status: taskStatus.optional(),
-      owner_id: id.optional(),
+      owner_id: idOf('employee').optional(),
       q: text({ max: 200 }).optional(),
       page,
     }),
@@ -43,17 +43,17 @@ export const listTasks = member
     if (projectId !== undefined && !(await isProject(ctx.db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== undefined && !(await findEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
-    const isWhole = [projectId, status, ownerId, q].every((filter) => filter === undefined);
+    const isUnfiltered = [projectId, status, ownerId, q].every((filter) => filter === undefined);
     const matching = selectVisibleTasks(ctx.db, companyId)
       .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
       .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
       .$if(ownerId !== undefined, (query) => query.where('t.owner_id', '=', ownerId!))
       .$if(q !== undefined, (query) => query.where(sql<boolean>`lower(t.title) like lower(${anywhere(q!)})`));
-    const readRows = (skipped: number) => {
+    const readRows = (offset: number) => {
       const chosen = matching
         .select(taskColumns)
         .orderBy('t.task_id', 'desc')
-        .$call(cutPage({ size: pageSize, skipped, isWhole }));
+        .$call(paginate({ size: pageSize, offset, isUnfiltered }));
       return selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute();
     };
     const readTotal = () =>

@@ -1,8 +1,8 @@
 import { sql, type AliasableExpression, type Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
-import { compiled, type Given } from '../../../db/compiled.ts';
-import { list } from '../../../db/list.ts';
+import { compiled, type ValueOrPlaceholder } from '../../../db/pipeline/compiled.ts';
+import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Member } from '../../kernel/context.ts';
@@ -14,7 +14,7 @@ import type { Task, taskStatuses } from './schemas.ts';
 export type TaskStatus = (typeof taskStatuses)[number];
 
 /** The tasks of one company that can be seen: a task goes with its project when that is deleted. */
-export function selectVisibleTasks(db: Db, companyId: Given<number>) {
+export function selectVisibleTasks(db: Db, companyId: ValueOrPlaceholder<number>) {
   return db
     .selectFrom('tasks as t')
     .innerJoin('projects as p', (join) =>
@@ -33,9 +33,9 @@ export async function findVisibleTask(db: Db, companyId: number, taskId: number)
   return task;
 }
 
-const readVisibleTask = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, blank) =>
-  selectVisibleTasks(db, blank('companyId'))
-    .where('t.task_id', '=', blank('taskId'))
+const readVisibleTask = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, placeholder) =>
+  selectVisibleTasks(db, placeholder('companyId'))
+    .where('t.task_id', '=', placeholder('taskId'))
     .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
     .compile(),
 );
@@ -54,7 +54,7 @@ export async function findVisibleTasks(db: Db, tasks: StreamName[]): Promise<Str
 }
 
 /**
- * The same for whoever writes by the task's project (time logs): until the transaction ends, the task neither moves to
+ * The same for writes that depend on the task's project (time logs): until the transaction ends, the task neither moves to
  * another project nor is deleted. Take tasks in the order of their identifiers, and before any project's row.
  */
 export async function lockVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
@@ -62,9 +62,9 @@ export async function lockVisibleTask(db: Db, companyId: number, taskId: number)
   return task;
 }
 
-const lockShared = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, blank) => {
-  const companyId = blank('companyId');
-  return selectLocked(db, companyId, lockedTask(db, companyId, blank('taskId')).forShare()).compile();
+const lockShared = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, placeholder) => {
+  const companyId = placeholder('companyId');
+  return selectLocked(db, companyId, lockedTask(db, companyId, placeholder('taskId')).forShare()).compile();
 });
 
 /** The same for several tasks at once, in the order of their identifiers; answers those that there are. */
@@ -72,16 +72,16 @@ export async function lockVisibleTasks(db: Db, companyId: number, taskIds: reado
   return lockAllShared(db, { companyId, taskIds });
 }
 
-const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }, VisibleTask>((db, blank) =>
+const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }, VisibleTask>((db, placeholder) =>
   sql<VisibleTask>`
     with t as materialized (
       select task_id, project_id, title, owner_id from tasks
-      where company_id = ${blank('companyId')} and task_id = any(${list(blank('taskIds'), 'bigint')})
+      where company_id = ${placeholder('companyId')} and task_id = any(${list(placeholder('taskIds'), 'bigint')})
         and deleted_at is null
       order by task_id for share
     )
     select t.task_id, t.project_id, t.title, t.owner_id
-    from t join projects as p on p.company_id = ${blank('companyId')} and p.project_id = t.project_id
+    from t join projects as p on p.company_id = ${placeholder('companyId')} and p.project_id = t.project_id
     where p.deleted_at is null`.compile(db),
 );
 
@@ -100,7 +100,7 @@ export function mayManageTask(caller: Member, task: { owner_id: number; project_
   return mayManage(caller, task) || task.project_owner_id === caller.employeeId;
 }
 
-function lockedTask(db: Db, companyId: Given<number>, taskId: Given<number>) {
+function lockedTask(db: Db, companyId: ValueOrPlaceholder<number>, taskId: ValueOrPlaceholder<number>) {
   return db
     .selectFrom('tasks')
     .where('company_id', '=', companyId)
@@ -110,7 +110,7 @@ function lockedTask(db: Db, companyId: Given<number>, taskId: Given<number>) {
 }
 
 /** Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited. */
-function selectLocked(db: Db, companyId: Given<number>, task: ReturnType<typeof lockedTask>) {
+function selectLocked(db: Db, companyId: ValueOrPlaceholder<number>, task: ReturnType<typeof lockedTask>) {
   return db
     .with('t', () => task)
     .selectFrom('t')

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { day, id, moment, text } from '../../kernel/wire.ts';
+import { idOf, text } from '../../kernel/wire/fields.ts';
+import { day, moment } from '../../kernel/wire/moments.ts';
 import { hours } from '../projects/schemas.ts';
 
 export const taskStatuses = ['todo', 'in_progress', 'in_review', 'done'] as const;
@@ -7,13 +8,15 @@ export const taskStatus = z.enum(taskStatuses);
 
 export const Task = z
   .object({
-    _id: id,
-    projectId: id,
+    _id: idOf('task'),
+    projectId: idOf('project'),
     title: z.string(),
     description: z.string().nullable(),
     status: taskStatus,
-    owner_id: id,
-    collaborators: z.array(z.object({ _id: id, name: z.string() })).meta({ description: 'By name, as people sort' }),
+    owner_id: idOf('employee'),
+    collaborators: z
+      .array(z.object({ _id: idOf('employee'), name: z.string() }))
+      .meta({ description: 'By name, as people sort' }),
     dueDate: day.nullable(),
     estimatedHours: z.number().nullable(),
     completedAt: moment.nullable().meta({ description: 'When its status became done; null while it is not' }),
@@ -24,12 +27,12 @@ export const Task = z
 
 /** What people set on a task; where a field may be left out, the operation says so. */
 export const taskFields = {
-  projectId: id.meta({ description: 'A project of the company' }),
+  projectId: idOf('project').meta({ description: 'A project of the company' }),
   title: text({ max: 300 }),
   description: text({ min: 0, max: 20_000 }).nullable(),
-  owner_id: id.meta({ description: 'An active employee of the company' }),
+  owner_id: idOf('employee').meta({ description: 'An active employee of the company' }),
   collaboratorIds: z
-    .array(id)
+    .array(idOf('colleague'))
     .max(100, 'must name at most 100 people')
     .meta({ description: 'Active employees of the company; one who is named twice counts once' }),
   status: taskStatus,

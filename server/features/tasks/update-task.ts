@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id, isEmptyUpdate } from '../../kernel/wire.ts';
+import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { isProject } from '../projects/queries.ts';
-import { isActiveEmployee } from '../task-logs/queries.ts';
-import { tellAssigned } from './assignment.ts';
+import { isActiveEmployee } from '../employees/active-employees.ts';
+import { notifyAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
 import { getWrittenTask, lockTaskToChange, mayManageTask } from './queries.ts';
 import { Task, taskFields } from './schemas.ts';
@@ -17,11 +17,16 @@ export const updateTask = member
       summary: 'Change a task',
       description:
         'Any employee may, but for `owner_id` and `projectId`: only its owner, the owner of the project that it is in, team leaders and admins hand a task over or move it, and they may move it into any project of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation. A new owner and new collaborators other than the caller are notified. An owner or collaborator who has been deactivated may stay, but not become one.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       example: { task_id: 12, status: 'done' },
     }),
   )
-  .input(z.object(taskFields).partial().extend({ task_id: id }))
+  .input(
+    z
+      .object(taskFields)
+      .partial()
+      .extend({ task_id: idOf('task') }),
+  )
   .output(Task)
   .mutation(async ({ ctx, input }) => {
     const { db } = ctx;
@@ -64,16 +69,16 @@ export const updateTask = member
       ownerId: newOwnerId,
       collaboratorIds,
     };
-    if (await tellAssigned(db, people, now)) ctx.afterCommit(ctx.services.wakeDeliveries);
+    await notifyAssigned(db, people, now);
     if (isMoving) {
-      // Whoever logs on the task waits for its lock, so no log is left behind.
+      // New logs of the task wait for its lock, so no log is left behind.
       await db
         .updateTable('task_logs')
         .set({ project_id: projectId, updated_at: now })
         .where('company_id', '=', companyId)
         .where('task_id', '=', task.task_id)
         .execute();
-      ctx.afterCommit(ctx.services.wakeDeliveries);
+      ctx.afterCommit(ctx.services.wakeWorker);
     }
     return getWrittenTask(db, companyId, task.task_id);
   });

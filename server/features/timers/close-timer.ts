@@ -10,8 +10,8 @@ const runsAtLeastMs = 1000;
 const descriptionMax = 10_000;
 
 /**
- * Makes the log of a timer that was taken away: wake the deliveries after the commit.
- * The time is kept whatever has become of its task meanwhile.
+ * Logs the time of a timer that was taken away; wake the worker after the commit.
+ * The time is kept also where the task was deleted.
  */
 export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<TaskLogRow> {
   const { company_id: companyId, task_id: taskId, employee_id: employeeId, start_time: startTime } = timer;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FORBIDDEN } from '../../kernel/faults.ts';
+import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { getEmployee } from '../employees/queries.ts';
 import { findTimer, toTimer } from './queries.ts';
 import { Timer } from './schemas.ts';
@@ -13,11 +13,11 @@ export const getTimer = member
       section: 'Additions',
       summary: 'The running timer of an employee',
       description: 'Or `{"timer": null}` where none runs. For the employee, team leaders and admins.',
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       example: { employee_id: 7 },
     }),
   )
-  .input(z.object({ employee_id: id }))
+  .input(z.object({ employee_id: idOf('employee') }))
   .output(z.union([Timer, z.object({ timer: z.null() })]))
   .query(async ({ ctx, input }) => {
     const { caller, db } = ctx;

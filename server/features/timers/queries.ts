@@ -27,7 +27,7 @@ export async function insertTimer(db: Db, timer: TimerRow): Promise<boolean> {
 }
 
 /**
- * Takes a timer away, for whoever makes a log of it: of several who do so at once, one gets it. Where `startedBy` is
+ * Deletes a timer and returns it, to be logged: of several callers at once, one gets it. Where `startedBy` is
  * given, only one that was started then or before.
  */
 export async function takeTimer(

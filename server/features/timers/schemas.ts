@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { id, moment } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 
 /** Time that is being taken. */
 export const Timer = z
   .object({
-    taskId: id,
-    userId: id.meta({ description: 'The employee whose time it takes' }),
+    taskId: idOf('task'),
+    userId: idOf('employee').meta({ description: 'The employee whose time it takes' }),
     startTime: moment,
     description: z.string().nullable(),
   })

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { notFoundIn } from '../../kernel/faults.ts';
+import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { deliver } from '../../kernel/reaction.ts';
-import { id } from '../../kernel/wire.ts';
+import { enqueueJob } from '../../kernel/job.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
 import { logDescription } from '../task-logs/schemas.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { closeOverdueTimer, runsAtMostMs } from './close-timer.ts';
-import { TIMER_RUNNING } from './faults.ts';
+import { TIMER_RUNNING } from './errors.ts';
 import { insertTimer, toTimer } from './queries.ts';
-import { timerOverdue } from './reactions.ts';
+import { timerOverdue } from './jobs.ts';
 import { Timer } from './schemas.ts';
 
 export const startTimer = member
@@ -19,11 +19,11 @@ export const startTimer = member
       summary: 'Start one’s timer on a task',
       description:
         'Everybody has one timer. One that is left running is closed at 24 hours: then a task log of 24 hours is made whose description ends with “Closed automatically after 24 hours.”, and its owner is notified.',
-      faults: [TIMER_RUNNING],
+      errors: [TIMER_RUNNING],
       example: { taskId: 12, description: 'Cutting gears' },
     }),
   )
-  .input(z.object({ taskId: id, description: logDescription }))
+  .input(z.object({ taskId: idOf('task'), description: logDescription }))
   .output(Timer)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
@@ -41,12 +41,11 @@ export const startTimer = member
       description: input.description ?? null,
     };
     if (!(await insertTimer(db, timer))) throw TIMER_RUNNING();
-    await deliver(db, timerOverdue, {
+    await enqueueJob(db, timerOverdue, {
       dedupeKey: `${companyId} ${employeeId} ${now.toISOString()}`,
       payload: { companyId, employeeId },
       now,
       dueAt: new Date(now.getTime() + runsAtMostMs),
     });
-    ctx.afterCommit(services.wakeDeliveries);
     return toTimer(timer);
   });

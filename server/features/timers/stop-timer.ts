@@ -4,7 +4,7 @@ import { member } from '../../kernel/procedures.ts';
 import { toTaskLog } from '../task-logs/queries.ts';
 import { logDescription, TaskLog } from '../task-logs/schemas.ts';
 import { closeTimer } from './close-timer.ts';
-import { TIMER_NOT_RUNNING } from './faults.ts';
+import { TIMER_NOT_RUNNING } from './errors.ts';
 import { takeTimer } from './queries.ts';
 
 export const stopTimer = member
@@ -13,8 +13,8 @@ export const stopTimer = member
       section: 'Additions',
       summary: 'Stop one’s timer',
       description:
-        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted meanwhile.',
-      faults: [TIMER_NOT_RUNNING],
+        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted.',
+      errors: [TIMER_NOT_RUNNING],
       example: { description: 'Cut four gears' },
     }),
   )
@@ -26,6 +26,6 @@ export const stopTimer = member
     if (!timer) throw TIMER_NOT_RUNNING();
     const { description = timer.description } = input;
     const log = await closeTimer(db, { ...timer, description }, services.clock.now());
-    ctx.afterCommit(services.wakeDeliveries);
+    ctx.afterCommit(services.wakeWorker);
     return toTaskLog(log);
   });

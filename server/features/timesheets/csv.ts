@@ -28,7 +28,7 @@ export async function* csvPieces(
   batches: AsyncIterable<readonly Cell[][]>,
   lastLine: () => readonly Cell[],
 ): AsyncGenerator<string> {
-  // Goes out with the first rows: whoever gets it knows that rows could be read.
+  // Sent with the first rows, so its arrival means that rows could be read.
   let head = byteOrderMark + csvLine(columns);
   for await (const rows of batches) {
     if (rows.length === 0) continue;

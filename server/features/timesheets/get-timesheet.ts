@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { Download, orDownload, requireDownloads } from '../../kernel/download.ts';
-import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../kernel/faults.ts';
-import { listPieces, streamed } from '../../kernel/json-stream.ts';
+import { Download, orDownload, requireDownloads } from '../../kernel/wire/download.ts';
+import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { day, id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { day } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
-import { hoursOf } from '../task-logs/allocation.ts';
+import { hoursOf } from '../projects/hours.ts';
 import { csvPieces, type Cell } from './csv.ts';
 import type { Scope } from './queries.ts';
 import { rowsOf } from './rows.ts';
@@ -32,17 +33,17 @@ export const getTimesheet = member
       section: 'Additions',
       summary: 'Logged time of a range of days, as JSON or CSV',
       description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.`,
-      faults: [FORBIDDEN],
+      errors: [FORBIDDEN],
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
     }),
   )
   .input(
     z.object({
-      company_id: id,
+      company_id: idOf('company'),
       from: day,
       to: day,
-      userId: id.optional(),
-      projectId: id.optional(),
+      userId: idOf('employee').optional(),
+      projectId: idOf('project').optional(),
       groupBy: z.enum(groupings).default('day'),
       format: z.enum(['json', 'csv']).default('json'),
     }),

@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/open.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
-import { hoursOf } from '../task-logs/allocation.ts';
+import { hoursOf } from '../projects/hours.ts';
 import {
   listPeople,
   listProjects,

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { day, id } from '../../kernel/wire.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { day } from '../../kernel/wire/moments.ts';
 
 export const groupings = ['day', 'week', 'project', 'task', 'employee'] as const;
 export type Grouping = (typeof groupings)[number];
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-const person = { userId: id, name: z.string() };
-const project = { projectId: id, project: z.string().meta({ description: 'Name of the project' }) };
+const person = { userId: idOf('employee'), name: z.string() };
+const project = { projectId: idOf('project'), project: z.string().meta({ description: 'Name of the project' }) };
 const time = {
   seconds: z.int(),
   hours: z.number().meta({ description: 'The same in hours to two decimals; add up the seconds, not these' }),
@@ -28,7 +29,12 @@ export const rowSchemas = {
     ...time,
   }),
   project: z.object({ ...project, ...time }),
-  task: z.object({ taskId: id, task: z.string().meta({ description: 'Title of the task' }), ...project, ...time }),
+  task: z.object({
+    taskId: idOf('task'),
+    task: z.string().meta({ description: 'Title of the task' }),
+    ...project,
+    ...time,
+  }),
   employee: z.object({ ...person, ...time }),
 };
 

@@ -1,0 +1,73 @@
+import { TRPCError } from '@trpc/server';
+import type { Issue } from './issues.ts';
+
+/**
+ * An API error is a refusal with a name. It is defined once, listed by the operations that may answer it,
+ * and every door (REST, tRPC, OpenAPI, SDK) takes its code, status and sentence from the declaration.
+ */
+const statusOfKind = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_SUPPORTED: 405,
+  TIMEOUT: 408,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  // tRPC has no word for an expectation; the service knows no other precondition.
+  PRECONDITION_FAILED: 417,
+  UNPROCESSABLE_CONTENT: 422,
+  TOO_MANY_REQUESTS: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorKind = keyof typeof statusOfKind;
+
+export type ErrorDetails = {
+  /** Says it more exactly than the declared sentence; shown to the caller. */
+  detail?: string;
+  issues?: Issue[];
+  retryAfterSeconds?: number;
+  /** For the log, never for the caller. */
+  cause?: unknown;
+};
+
+export type ErrorDefinition = {
+  (details?: ErrorDetails): ApiError;
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly status: number;
+  readonly sentence: string;
+};
+
+export class ApiError extends TRPCError {
+  readonly definition: ErrorDefinition;
+  readonly issues: Issue[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(definition: ErrorDefinition, details: ErrorDetails) {
+    super({ code: definition.kind, message: details.detail ?? definition.sentence, cause: details.cause });
+    this.name = 'ApiError';
+    this.definition = definition;
+    this.issues = details.issues;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+const declared = new Map<string, ErrorDefinition>();
+
+/** Defines an API error. `code` is stable and unique; `sentence` tells a person what is wrong and what to do. */
+export function defineError(code: string, kind: ErrorKind, sentence: string): ErrorDefinition {
+  if (declared.has(code)) throw new Error(`the error ${code} is defined twice`);
+  const make = (details: ErrorDetails = {}): ApiError => new ApiError(made, details);
+  const made: ErrorDefinition = Object.assign(make, { code, kind, status: statusOfKind[kind], sentence });
+  declared.set(code, made);
+  return made;
+}
+
+/** Every defined error, for the pages that explain them. */
+export function definedErrors(): ErrorDefinition[] {
+  return [...declared.values()].toSorted((a, b) => a.code.localeCompare(b.code));
+}

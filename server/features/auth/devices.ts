@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import type { Context } from '../../kernel/context.ts';
+import { notifyAccountOwner } from '../notices/account-notice.ts';
+import { deviceOf } from '../notices/device.ts';
+import { getAccountById } from './accounts.ts';
+
+/** A device that an account has not used for this long is a new one. */
+export const deviceLifetimeMs = 90 * 24 * 3600 * 1000;
+
+/**
+ * Remembers from what kind of device and network an account signs in, and tells its owner of a new pair of these. The
+ * first one of an account is told of to nobody.
+ */
+export async function recordDevice(ctx: Context & { db: Db }, accountId: number): Promise<void> {
+  const { db, request, services } = ctx;
+  const now = services.clock.now();
+  const device = deviceOf(request.userAgent);
+  const since = new Date(now.getTime() - deviceLifetimeMs);
+  const { rows } = await sql<{ isKnown: boolean; isFirst: boolean }>`
+    with known as (
+      select device, network from account_devices where account_id = ${accountId} and last_seen_at > ${since}
+    )
+    insert into account_devices (account_id, device, network, last_seen_at)
+    values (${accountId}, ${device}, ${request.network}, ${now})
+    on conflict (account_id, device, network) do update set last_seen_at = excluded.last_seen_at
+    returning
+      exists (select from known where device = ${device} and network = ${request.network}) as "isKnown",
+      not exists (select from known) as "isFirst"`.execute(db);
+  const { isKnown, isFirst } = rows[0]!;
+  if (isKnown || isFirst) return;
+  const { email } = await getAccountById(db, accountId);
+  await notifyAccountOwner(db, { email, notice: { kind: 'new device' }, request, now });
+}
+
+type Bound = { apiKeyId: number; companyId: number; company: string; employeeId: number };
+
+/** An address that has not accepted its invitation may be a stranger's: it is told of this many keys a day. */
+const toInvitedMax = 3;
+
+/** Tells an employee of the first session that a key of their company opens for them. */
+export async function notifyFirstSignInByKey(
+  { db, request, services }: Context & { db: Db },
+  { apiKeyId, companyId, company, employeeId }: Bound,
+): Promise<void> {
+  const now = services.clock.now();
+  const first = await db
+    .insertInto('api_key_sign_ins')
+    .values({ company_id: companyId, api_key_id: apiKeyId, employee_id: employeeId, first_at: now })
+    .onConflict((conflict) => conflict.columns(['company_id', 'api_key_id', 'employee_id']).doNothing())
+    .returning('api_key_id')
+    .executeTakeFirst();
+  if (!first) return;
+  const { rows } = await sql<{ email: string; name: string; isTold: boolean }>`
+    select e.email, k.name, e.account_id is not null or (
+      select count(*) from api_key_sign_ins as s
+      where s.company_id = ${companyId} and s.employee_id = ${employeeId}
+        and s.first_at > ${now}::timestamptz - interval '1 day'
+    ) <= ${toInvitedMax} as "isTold"
+    from employees as e join api_keys as k on k.company_id = e.company_id
+    where e.company_id = ${companyId} and e.employee_id = ${employeeId} and k.api_key_id = ${apiKeyId}`.execute(db);
+  const { email, name, isTold } = rows[0]!;
+  if (isTold)
+    await notifyAccountOwner(db, { email, notice: { kind: 'signed in by key', name, company }, request, now });
+}

@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { acrossCompanies, inCompany } from '../../../db/scope.ts';
+import { SESSION_ENDED } from '../../errors/errors.ts';
+import type { Context, MutationScope } from '../../kernel/context.ts';
+import { sessionEnd } from '../../kernel/refresh-token-rules.ts';
+import { logSecurity } from '../../kernel/security-log.ts';
+import { accessLifetimeSeconds } from '../../platform/tokens.ts';
+import { findEmployee, toEmployee } from '../employees/queries.ts';
+import type { Membership } from '../memberships/account-memberships.ts';
+import { notifyFirstSignInByKey, recordDevice } from './devices.ts';
+import type { SignedInResult, TokenPair } from './schemas.ts';
+
+/** How the person proved who they are; kept with the session and shown in the list of sessions. */
+export type SignInMethod =
+  | 'password'
+  | 'code'
+  | 'google'
+  | 'apple'
+  | 'token'
+  | 'registration'
+  | 'invitation'
+  | 'api key';
+
+/**
+ * What a session hands on to one that comes of it: when its holder signed in, and when they last proved the address of
+ * its account (null where they gave a password alone).
+ */
+export async function getSignIn(
+  db: Db,
+  sessionId: number,
+): Promise<{ signedInAt: Date; addressProvedAt: Date | null }> {
+  return acrossCompanies(db)
+    .selectFrom('sessions')
+    .where('session_id', '=', sessionId)
+    .select(['signed_in_at as signedInAt', 'address_proved_at as addressProvedAt'])
+    .executeTakeFirstOrThrow();
+}
+
+/** Ends a session that goes on in another company; of two requests at once one is refused. */
+export async function endSession(db: Db, sessionId: number, because: string, now: Date): Promise<void> {
+  const ended = await acrossCompanies(db)
+    .updateTable('sessions')
+    .set({ ended_at: now, ended_because: because })
+    .where('session_id', '=', sessionId)
+    .where('ended_at', 'is', null)
+    .returning('session_id')
+    .executeTakeFirst();
+  if (!ended) throw SESSION_ENDED();
+}
+
+type SessionMembership = Omit<Membership, 'isAdmin'>;
+
+/** Whose session it is: an account's, or, opened by an API key, a company's, bound to its employee. */
+export type SessionOwner =
+  | { accountId: number; place: SessionMembership | null; addressProvedAt: Date | null; signedInAt?: Date }
+  | { openedByKeyId: number; place: SessionMembership };
+
+/** Opens a session in a company, or in none, and answers with its first token pair. */
+export async function startSession(
+  ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
+  { method, place, ...owner }: SessionOwner & { method: SignInMethod },
+): Promise<z.input<typeof SignedInResult>> {
+  const { request, services } = ctx;
+  // A session in no company is an account's alone.
+  const db = place ? inCompany(ctx.db, place.company_id) : acrossCompanies(ctx.db);
+  const now = services.clock.now();
+  // A session that comes of another one ends when that would have to, and is on the same device.
+  const signedInAt = ('signedInAt' in owner && owner.signedInAt) || now;
+  const expiresAt = sessionEnd(signedInAt, now);
+  if ('openedByKeyId' in owner) {
+    const { company_id: companyId, company_name: company, employee_id: employeeId } = place!;
+    await notifyFirstSignInByKey({ ...ctx, db }, { apiKeyId: owner.openedByKeyId, companyId, company, employeeId });
+  } else await recordDevice(ctx, owner.accountId);
+  const { session_id: sessionId } = await db
+    .insertInto('sessions')
+    .values({
+      account_id: 'accountId' in owner ? owner.accountId : null,
+      opened_by_key_id: 'openedByKeyId' in owner ? owner.openedByKeyId : null,
+      address_proved_at: 'addressProvedAt' in owner ? owner.addressProvedAt : null,
+      company_id: place?.company_id ?? null,
+      employee_id: place?.employee_id ?? null,
+      method,
+      rotated_at: now,
+      signed_in_at: signedInAt,
+      expires_at: expiresAt,
+      user_agent: request.userAgent,
+      network: request.network,
+      created_at: now,
+      last_used_at: now,
+    })
+    .returning('session_id')
+    .executeTakeFirstOrThrow();
+  const { company_id: companyId, employee_id: employeeId } = place ?? {};
+  const whose = 'accountId' in owner ? { accountId: owner.accountId } : { apiKeyId: owner.openedByKeyId };
+  ctx.afterCommit(() => logSecurity(ctx, 'signed in', { method, sessionId, ...whose, companyId, employeeId }));
+  const pair = await issueTokenPair(services, { sessionId, generation: 1, rotatedAt: now, expiresAt });
+  if (!place) return { ...pair, employee: null, company: null };
+  const row = await findEmployee(db, place.company_id, place.employee_id);
+  return {
+    ...pair,
+    employee: toEmployee(row!, { employeeId: place.employee_id, isAdmin: row!.is_admin }, services.settings),
+    company: { company_id: place.company_id, company_name: place.company_name },
+  };
+}
+
+/** The pair of a session's generation; the refresh token is the same however often it is made. */
+export async function issueTokenPair(
+  { tokens, clock }: Context['services'],
+  {
+    sessionId,
+    generation,
+    rotatedAt,
+    expiresAt,
+  }: { sessionId: number; generation: number; rotatedAt: Date; expiresAt: Date },
+): Promise<z.input<typeof TokenPair>> {
+  return {
+    access_token: await tokens.issueAccess({ sessionId, now: clock.now() }),
+    refresh_token: await tokens.issueRefresh({ sessionId, generation, issuedAt: rotatedAt, expiresAt }),
+    token_type: 'Bearer',
+    expires_in: accessLifetimeSeconds,
+  };
+}

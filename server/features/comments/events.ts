@@ -1,4 +1,0 @@
-export const streamName = 'task';
-
-/** The stream of the talk on a task. */
-export const streamOf = (taskId: number): string => `${streamName} ${taskId}`;

@@ -1,0 +1,181 @@
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { id } from '../../kernel/wire/fields.ts';
+import { notify, type NewNotification } from '../notifications/notify.ts';
+import { selectVisibleTasks } from '../tasks/queries.ts';
+import { sendMentionMail, withinMailLimits } from './mention-mail.ts';
+import { deepLinkOf } from './queries.ts';
+import { recipientsOf, type Audience } from './recipients.ts';
+import { excerptOf, plainTextOf } from './rich-text.ts';
+
+/** Notifies the recipients of a new comment, as they are now. */
+export const commentCreated = jobHandler({
+  name: 'comment-created',
+  payload: z.object({ companyId: id, commentId: id }),
+  run: (services, { companyId, commentId }) =>
+    notifyOf(services, { companyId, commentId }, async (db, talk) =>
+      recipientsOf(await audienceOf(db, companyId, talk)),
+    ),
+});
+
+/** Tells those whom an edit has mentioned for the first time, while they still are. */
+export const commentEdited = jobHandler({
+  name: 'comment-edited',
+  payload: z.object({ companyId: id, commentId: id, newlyMentioned: z.array(id) }),
+  run: (services, { companyId, commentId, newlyMentioned }) =>
+    notifyOf(services, { companyId, commentId }, async (db, talk) => {
+      const { mentioned } = recipientsOf(await audienceOf(db, companyId, talk));
+      return { mentioned: mentioned.filter((one) => newlyMentioned.includes(one)), involved: [] };
+    }),
+});
+
+/** Tells the author of a comment and who is involved in its task that somebody likes it, while they do. */
+export const commentLiked = jobHandler({
+  name: 'comment-liked',
+  payload: z.object({ companyId: id, commentId: id, employeeId: id }),
+  async run(services, { companyId, commentId, employeeId }) {
+    const { clock, settings } = services;
+    await inTransaction(services, companyId, async (db) => {
+      const talk = await findTalk(db, companyId, commentId);
+      const liker = await findLiker(db, companyId, { commentId, employeeId });
+      if (!talk || !liker) return;
+      const { activeIds } = await audienceOf(db, companyId, talk);
+      const involvedIds = [talk.sender_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
+      const { involved } = recipientsOf({ actorId: employeeId, mentionedIds: [], involvedIds, activeIds });
+      const notifications = involved.map((recipientId): NewNotification => ({
+        recipientId,
+        cause: `comment ${commentId} liked by ${employeeId}`,
+        appType: 'task',
+        category: 'message',
+        priority: 'activity',
+        title: `${liker.name} likes a comment on ${talk.title}`,
+        message: excerptOf(plainTextOf(talk.message ?? ''), 200),
+        link: deepLinkOf(settings, talk.task_id, commentId),
+        actorId: employeeId,
+        taskId: talk.task_id,
+        commentId,
+        projectId: talk.project_id,
+      }));
+      await notify(db, companyId, notifications, clock.now());
+    });
+  },
+});
+
+/** Writes the notifications of a comment, and a mail to each whom it mentions. */
+async function notifyOf(
+  services: JobServices,
+  { companyId, commentId }: { companyId: number; commentId: number },
+  choose: (db: Db, talk: CommentContext) => Promise<ReturnType<typeof recipientsOf>>,
+): Promise<void> {
+  const { clock, settings } = services;
+  const now = clock.now();
+  await inTransaction(services, companyId, async (db) => {
+    const talk = await findTalk(db, companyId, commentId);
+    if (!talk) return;
+    const { mentioned, involved } = await choose(db, talk);
+    const excerpt = excerptOf(plainTextOf(talk.message ?? ''), 200);
+    const toTell = (recipientId: number, isMention: boolean): NewNotification => ({
+      recipientId,
+      cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
+      appType: 'task',
+      category: 'message',
+      priority: isMention ? 'primary' : 'updates',
+      title: `${talk.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${talk.title}`,
+      message: excerpt,
+      link: deepLinkOf(settings, talk.task_id, commentId),
+      actorId: talk.sender_id,
+      taskId: talk.task_id,
+      commentId,
+      projectId: talk.project_id,
+      isMention,
+    });
+    const notifications = [
+      ...mentioned.map((recipientId) => toTell(recipientId, true)),
+      ...involved.map((recipientId) => toTell(recipientId, false)),
+    ];
+    const told = new Set(await notify(db, companyId, notifications, now));
+    // Only those for whom it is news: a job that runs twice sends no second mail.
+    const newlyTold = mentioned.filter((one) => told.has(one));
+    for (const employeeId of await withinMailLimits(db, companyId, newlyTold, now)) {
+      await enqueueJob(db, sendMentionMail, {
+        dedupeKey: `${commentId} ${employeeId}`,
+        payload: { companyId, commentId, employeeId },
+        now,
+      });
+    }
+  });
+}
+
+type CommentContext = NonNullable<Awaited<ReturnType<typeof findTalk>>>;
+
+/** A comment that is not deleted, with all who have to do with it. */
+async function findTalk(db: Db, companyId: number, commentId: number) {
+  return selectVisibleTasks(db, companyId)
+    .innerJoin('comments as c', (join) =>
+      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+    )
+    .innerJoin('employees as s', (join) =>
+      join.onRef('s.company_id', '=', 'c.company_id').onRef('s.employee_id', '=', 'c.sender_id'),
+    )
+    .leftJoin('comments as parent', (join) =>
+      join.onRef('parent.company_id', '=', 'c.company_id').onRef('parent.comment_id', '=', 'c.reply_to'),
+    )
+    .where('c.comment_id', '=', commentId)
+    .where('c.is_deleted', '=', false)
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 'c.sender_id', 'c.message', 's.name as sender_name'])
+    .select('parent.sender_id as replied_to_id')
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('comment_mentions as m')
+          .whereRef('m.company_id', '=', 'c.company_id')
+          .whereRef('m.comment_id', '=', 'c.comment_id')
+          .select('m.employee_id'),
+      ).as('mentioned'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('task_collaborators as k')
+          .whereRef('k.company_id', '=', 't.company_id')
+          .whereRef('k.task_id', '=', 't.task_id')
+          .select('k.employee_id'),
+      ).as('collaborators'),
+    ])
+    .executeTakeFirst();
+}
+
+async function findLiker(
+  db: Db,
+  companyId: number,
+  { commentId, employeeId }: { commentId: number; employeeId: number },
+): Promise<{ name: string } | undefined> {
+  return db
+    .selectFrom('comment_likes as l')
+    .innerJoin('employees as e', (join) =>
+      join.onRef('e.company_id', '=', 'l.company_id').onRef('e.employee_id', '=', 'l.employee_id'),
+    )
+    .where('l.company_id', '=', companyId)
+    .where('l.comment_id', '=', commentId)
+    .where('l.employee_id', '=', employeeId)
+    .select('e.name')
+    .executeTakeFirst();
+}
+
+async function audienceOf(db: Db, companyId: number, talk: CommentContext): Promise<Audience> {
+  const mentionedIds = talk.mentioned.map((one) => one.employee_id);
+  const involvedIds = [talk.replied_to_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
+  const active = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([talk.sender_id, ...mentionedIds, ...involvedIds]))))
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .select('employee_id')
+    .execute();
+  const activeIds = new Set(active.map((one) => one.employee_id));
+  return { actorId: talk.sender_id, mentionedIds, involvedIds, activeIds };
+}
+
+export const handlers: AnyJobHandler[] = [commentCreated, commentEdited, commentLiked, sendMentionMail];

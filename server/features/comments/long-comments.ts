@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import { compiled } from '../../../db/pipeline/compiled.ts';
+import type { Db } from '../../../db/open.ts';
+import { batchesOf, pieceLengthMin } from '../../kernel/wire/json-stream.ts';
+import { parserOf } from '../../kernel/parser.ts';
+import { selectVisibleTasks } from '../tasks/queries.ts';
+import { listCommentViews, type Viewer } from './comment-view.ts';
+import { CommentNow } from './schemas.ts';
+import { levelsMax } from './threads.ts';
+
+/*
+ * The comments of a task that has many, as the JSON of nested threads. What is known of all of them at once is where each
+ * stands (20 bytes a comment); what they say is read in batches, in the order in which it is written.
+ * Comments are those of the moment when reading begins, and say what they say when their batch is read. One that is
+ * deleted in between is left out: what answered it was deleted before.
+ */
+
+/** What a batch holds: bytes of messages, comments, and people who like or have seen one of them. */
+const batchBytesMax = 256 * 1024;
+const batchCommentsMax = 100;
+const batchPeopleMax = 10_000;
+
+const entryBytes = 20;
+
+/** The comments of a task, oldest first: identifier, the one replied to (0 for none) and length of the message. */
+class CommentIndex {
+  readonly #bytes: Buffer;
+  readonly length: number;
+
+  constructor(bytes: Buffer | null) {
+    this.#bytes = bytes ?? Buffer.alloc(0);
+    this.length = this.#bytes.length / entryBytes;
+  }
+
+  id = (index: number): number => Number(this.#bytes.readBigInt64BE(index * entryBytes));
+  replyTo = (index: number): number => Number(this.#bytes.readBigInt64BE(index * entryBytes + 8));
+  messageBytes = (index: number): number => this.#bytes.readInt32BE(index * entryBytes + 16);
+
+  /** Where a comment stands; -1 where it does not. */
+  indexOf(commentId: number): number {
+    let [low, high] = [0, this.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const id = this.id(middle);
+      if (id === commentId) return middle;
+      if (id < commentId) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+}
+
+type CommentIndexRow = { packed: Buffer | null; people: number };
+
+const readCommentIndex = compiled<{ companyId: number; taskId: number }, CommentIndexRow>((db, placeholder) =>
+  sql<CommentIndexRow>`
+    select
+      string_agg(
+        int8send(comment_id) || int8send(coalesce(reply_to, 0)) || int4send(coalesce(octet_length(message), 0)),
+        ''::bytea order by comment_id
+      ) as packed,
+      (select count(*) from employees where company_id = ${placeholder('companyId')}) as people
+    from (${selectVisibleTasks(db, placeholder('companyId'))
+      .innerJoin('comments as c', (join) =>
+        join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+      )
+      .where('c.task_id', '=', placeholder('taskId'))
+      .select(['c.comment_id', 'c.reply_to', 'c.message'])}) as c`.compile(db),
+);
+
+/** Each comment with its level, the way threads are read: a comment, then its replies with theirs, oldest first. */
+export function* inThreadOrder(
+  places: Pick<CommentIndex, 'length' | 'replyTo' | 'indexOf'>,
+): Generator<{ index: number; level: number }> {
+  const { length } = places;
+  const levels = new Uint16Array(length);
+  // In whose list each stands, its first reply and what follows it in its list; -1 for none.
+  const above = new Int32Array(length).fill(-1);
+  const first = new Int32Array(length).fill(-1);
+  const next = new Int32Array(length).fill(-1);
+  for (let index = 0; index < length; index += 1) {
+    const answered = places.indexOf(places.replyTo(index));
+    const isNested = answered !== -1 && levels[answered]! < levelsMax;
+    above[index] = isNested || answered === -1 ? answered : above[answered]!;
+    levels[index] = answered === -1 ? 1 : levels[answered]! + (isNested ? 1 : 0);
+  }
+  let firstThread = -1;
+  for (let index = length - 1; index >= 0; index -= 1) {
+    const holder = above[index]!;
+    next[index] = holder === -1 ? firstThread : first[holder]!;
+    if (holder === -1) firstThread = index;
+    else first[holder] = index;
+  }
+  for (let index = firstThread; index !== -1;) {
+    yield { index, level: levels[index]! };
+    let from = index;
+    index = first[from]!;
+    while (index === -1 && from !== -1) {
+      index = next[from]!;
+      from = above[from]!;
+    }
+  }
+}
+
+/** The answer in pieces. `onRead` is told of each batch that was read. */
+export async function* streamComments(
+  db: Db,
+  companyId: number,
+  taskId: number,
+  viewer: Viewer,
+  onRead: (comments: Awaited<ReturnType<typeof listCommentViews>>) => void,
+): AsyncGenerator<string> {
+  const [row] = await readCommentIndex(db, { companyId, taskId });
+  const places = new CommentIndex(row!.packed);
+  const countMax = Math.min(batchCommentsMax, Math.max(1, Math.floor(batchPeopleMax / Math.max(1, row!.people))));
+  const levels = new Map<number, number>();
+  function* order() {
+    for (const { index, level } of inThreadOrder(places)) {
+      levels.set(index, level);
+      yield index;
+    }
+  }
+
+  let above = 0;
+  let piece = '{"comments":[';
+  for (const batch of batchesOf(order(), places.messageBytes, { countMax, weightMax: batchBytesMax })) {
+    const records = await listCommentViews(db, companyId, { commentIds: batch.map(places.id) }, viewer);
+    const byId = new Map(records.map((record) => [record._id, record]));
+    for (const index of batch) {
+      const record = byId.get(places.id(index));
+      const level = Math.min(levels.get(index)!, above + 1);
+      levels.delete(index);
+      if (!record) continue;
+      piece += `${closing(above - level)}${level <= above ? ',' : ''}${JSON.stringify(parse(record)).slice(0, -1)},"replies":[`;
+      above = level;
+      if (piece.length >= pieceLengthMin) {
+        yield piece;
+        piece = '';
+      }
+    }
+    onRead(records);
+  }
+  yield `${piece}${closing(above - 1)}]}`;
+}
+
+const parse = parserOf(CommentNow);
+
+/** Ends a comment and so many levels above it; nothing where the next one is a reply. */
+const closing = (levels: number): string => ']}'.repeat(levels + 1);

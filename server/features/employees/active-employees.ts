@@ -1,0 +1,20 @@
+import { compiled } from '../../../db/pipeline/compiled.ts';
+import type { Db } from '../../../db/open.ts';
+
+/** Whether work can be put on somebody: an employee of the company who is neither inactive nor deleted. */
+export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
+  const [row] = await readActiveEmployee(db, { companyId, employeeId });
+  return row !== undefined;
+}
+
+const readActiveEmployee = compiled<{ companyId: number; employeeId: number }, { employee_id: number }>(
+  (db, placeholder) =>
+    db
+      .selectFrom('employees')
+      .where('company_id', '=', placeholder('companyId'))
+      .where('employee_id', '=', placeholder('employeeId'))
+      .where('is_active', '=', true)
+      .where('is_deleted', '=', false)
+      .select('employee_id')
+      .compile(),
+);

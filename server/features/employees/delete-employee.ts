@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { admin } from '../../kernel/procedures.ts';
+import { done, idOf } from '../../kernel/wire/fields.ts';
+import { LAST_ADMIN } from './errors.ts';
+import { lockEmployee } from './queries.ts';
+import { lockAdmins, requireAnotherAdmin } from './employment.ts';
+import { offboardEmployee } from './offboard-employee.ts';
+
+export const deleteEmployee = admin
+  .meta(
+    rest('DELETE /api/employees/{_id}/', {
+      section: 'Additions',
+      summary: 'Delete an employee',
+      description:
+        'Marks the employee as deleted and inactive and ends their sessions and API keys at once; a running timer stops at that moment and its time is logged. Nothing of their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last active admin cannot be deleted.',
+      errors: [LAST_ADMIN],
+      example: { _id: 42 },
+    }),
+  )
+  .input(z.object({ _id: idOf('colleague') }))
+  .output(done)
+  .mutation(async ({ ctx, input }) => {
+    const { db, caller, services } = ctx;
+    const { companyId } = caller;
+    const { _id: employeeId } = input;
+    const now = services.clock.now();
+
+    await lockAdmins(db, companyId);
+    const row = await lockEmployee(db, companyId, employeeId);
+    if (row.is_deleted) return { success: true } as const;
+    await requireAnotherAdmin(db, row);
+    await db
+      .updateTable('employees')
+      .set({ is_deleted: true, is_active: false, updated_at: now })
+      .where('company_id', '=', companyId)
+      .where('employee_id', '=', employeeId)
+      .execute();
+    await offboardEmployee(db, { companyId, employeeId }, 'employee deleted', now);
+    return { success: true } as const;
+  });

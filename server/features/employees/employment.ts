@@ -1,0 +1,52 @@
+import type { Db } from '../../../db/open.ts';
+import { EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
+import type { LockedEmployee } from './queries.ts';
+
+/*
+ * Rules on the employees of a company. A change that could leave it without an active admin, or that takes an e-mail address,
+ * locks the company's row, so two such changes run one after the other. That lock is taken before any on an employee.
+ */
+
+export async function lockAdmins(db: Db, companyId: number): Promise<void> {
+  await db
+    .selectFrom('companies')
+    .where('company_id', '=', companyId)
+    .select('company_id')
+    // The weaker lock lets others go on adding rows that refer to the company.
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** Refuses to take away the last active admin; needs {@link lockAdmins} before. */
+export async function requireAnotherAdmin(db: Db, leaving: LockedEmployee): Promise<void> {
+  if (!leaving.is_admin || !leaving.is_active) return;
+  const other = await db
+    .selectFrom('employees')
+    .where('company_id', '=', leaving.company_id)
+    .where('is_admin', '=', true)
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .where('employee_id', '!=', leaving.employee_id)
+    .select('employee_id')
+    .limit(1)
+    .executeTakeFirst();
+  if (!other) throw LAST_ADMIN();
+}
+
+/** Refuses an address that an employee of the company has; needs {@link lockAdmins} before. */
+export async function requireFreeAddress(db: Db, companyId: number, email: string): Promise<void> {
+  const holder = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('email', '=', email)
+    .select(['employee_id', 'is_deleted'])
+    .executeTakeFirst();
+  if (!holder) return;
+  throw EMPLOYEE_EXISTS(
+    holder.is_deleted
+      ? {
+          detail: `A deleted employee has this e-mail address: restore them with POST /api/employees/${holder.employee_id}/restore/.`,
+        }
+      : {},
+  );
+}

@@ -1,0 +1,17 @@
+import { defineError } from '../../errors/api-error.ts';
+
+export const EMPLOYEE_EXISTS = defineError(
+  'EMPLOYEE_EXISTS',
+  'CONFLICT',
+  'Somebody with this e-mail address is an employee of the company already.',
+);
+export const EMPLOYEE_DELETED = defineError(
+  'EMPLOYEE_DELETED',
+  'CONFLICT',
+  'This employee is deleted: restore them with POST /api/employees/{_id}/restore/.',
+);
+export const LAST_ADMIN = defineError(
+  'LAST_ADMIN',
+  'CONFLICT',
+  'This is the last active admin of the company: make somebody else an admin first.',
+);

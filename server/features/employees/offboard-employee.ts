@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
+import { defineJob, enqueueJob } from '../../kernel/job.ts';
+import { id } from '../../kernel/wire/fields.ts';
+import { endAccess } from '../memberships/membership.ts';
+
+/** Runs when an employee was deactivated or deleted, for what other features end then: a running timer. */
+export const employeeOffboarded = defineJob({
+  name: 'employee-offboarded',
+  payload: z.object({ companyId: id, employeeId: id, leftAt: z.iso.datetime() }),
+});
+
+/** Ends the sessions and API keys of an employee who is deactivated or deleted, and enqueues the rest. */
+export async function offboardEmployee(
+  db: Db,
+  employee: { companyId: number; employeeId: number },
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await endAccess(db, employee, reason, now);
+  const leftAt = now.toISOString();
+  const dedupeKey = `${employee.companyId} ${employee.employeeId} ${leftAt}`;
+  await enqueueJob(db, employeeOffboarded, { dedupeKey, payload: { ...employee, leftAt }, now });
+}

@@ -1,0 +1,34 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { defineError } from '../../errors/api-error.ts';
+
+export const PLAN_LIMIT_REACHED = defineError(
+  'PLAN_LIMIT_REACHED',
+  'CONFLICT',
+  "The company's plan has no place for another active employee: deactivate somebody, or take a larger plan.",
+);
+
+/**
+ * Refuses another active employee beyond the `maxEmployees` of the company's plan. Call it before the employee becomes
+ * active and before any employee's row is locked: it locks the company's row, so of several requests at once only as many
+ * pass as there are places. The plan is that of the newest subscription, also where that has ended.
+ */
+export async function requirePlaceInPlan(db: Db, companyId: number): Promise<void> {
+  // A statement of its own: the count must see what others committed while this one waited for the lock.
+  await sql`select 1 from companies where company_id = ${companyId} for no key update`.execute(db);
+  const { rows } = await sql<{ name: string; max_employees: number; active: number }>`
+    select p.name, p.max_employees, (
+      select count(*) from employees where company_id = ${companyId} and is_active and not is_deleted
+    )::integer as active
+    from (
+      select plan_id from subscriptions where company_id = ${companyId}
+      order by starts_at desc, subscription_id desc limit 1
+    ) as s
+    join plans as p on p.plan_id = s.plan_id
+    where p.max_employees is not null`.execute(db);
+  const [plan] = rows;
+  if (!plan || plan.active < plan.max_employees) return;
+  throw PLAN_LIMIT_REACHED({
+    detail: `The plan ${plan.name} has ${plan.max_employees} places, and all are taken: deactivate somebody, or take a larger plan.`,
+  });
+}

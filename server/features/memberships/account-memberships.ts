@@ -1,0 +1,30 @@
+import type { Db } from '../../../db/open.ts';
+import { acrossCompanies } from '../../../db/scope.ts';
+
+/* The companies of an account, read across companies. */
+
+/** A company that an account belongs to, and the employee that it is there. */
+export type Membership = { company_id: number; company_name: string; employee_id: number; isAdmin: boolean };
+
+/** The companies in which an account is an active employee. */
+export async function listMemberships(db: Db, accountId: number): Promise<Membership[]> {
+  return acrossCompanies(db)
+    .selectFrom('employees as e')
+    .innerJoin('companies as c', 'c.company_id', 'e.company_id')
+    .where('e.account_id', '=', accountId)
+    .where('e.is_active', '=', true)
+    .where('e.is_deleted', '=', false)
+    .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin'])
+    .orderBy('c.company_id')
+    .execute();
+}
+
+/** Every employee that an account was linked to, inactive and deleted ones included. */
+export async function listEmployeesOf(db: Db, accountId: number): Promise<{ companyId: number; employeeId: number }[]> {
+  return acrossCompanies(db)
+    .selectFrom('employees as e')
+    .innerJoin('companies as c', 'c.company_id', 'e.company_id')
+    .where('e.account_id', '=', accountId)
+    .select(['c.company_id as companyId', 'e.employee_id as employeeId'])
+    .execute();
+}

@@ -1,0 +1,86 @@
+import type { AnyJobHandler, JobServices } from '../kernel/job.ts';
+import { sendWithinMs, type Mailer } from '../mail/mailer.ts';
+import type { LeasedJob } from './lease-statements.ts';
+import type { Leases } from './leases.ts';
+import { attemptsMax, retryDelayMs } from './retry.ts';
+
+/** `failed` is retried, `dead_lettered` is not. */
+export type AttemptCount = { handler: string; outcome: 'succeeded' | 'failed' | 'dead_lettered'; count: number };
+
+export type Attempts = {
+  /** Runs a leased job once and writes its outcome; never rejects. */
+  run(job: LeasedJob): Promise<void>;
+  /** The attempts of this process by handler and outcome. */
+  counts(): AttemptCount[];
+};
+
+export function createAttempts(services: JobServices, handlers: AnyJobHandler[], leases: Leases): Attempts {
+  const { log } = services;
+  const byName = new Map(handlers.map((handler) => [handler.name, handler]));
+  const counts = new Map<string, AttemptCount>();
+
+  function count(handler: string, outcome: AttemptCount['outcome']): void {
+    const counted = counts.get(`${handler} ${outcome}`);
+    if (counted) counted.count += 1;
+    else counts.set(`${handler} ${outcome}`, { handler, outcome, count: 1 });
+  }
+
+  async function handle(job: LeasedJob): Promise<void> {
+    // An attempt that ended with its process has recorded no failure, and must not be repeated for ever.
+    if (job.attempt > attemptsMax) throw new Error('its last attempt never came to an end');
+    const handler = byName.get(job.handler);
+    if (!handler) throw new Error(`this version has no job handler called ${job.handler}`);
+    const { payload, dedupeKey, createdAt } = job;
+    await handler.run({ ...services, mailer: mailerUnderLease(job, services) }, payload, { dedupeKey, createdAt });
+  }
+
+  async function fail(job: LeasedJob, error: unknown): Promise<void> {
+    const { jobId, handler, attempt } = job;
+    const delayMs = retryDelayMs(error, attempt);
+    await leases.fail(job, { retryDelayMs: delayMs, reason: reasonOf(error) });
+    const fields = { err: error, handler, jobId, attempts: attempt };
+    if (delayMs === undefined) {
+      log.error(fields, 'a job was dead-lettered: `npm run jobs -- list` shows it, and `requeue` retries it');
+      count(handler, 'dead_lettered');
+    } else {
+      log.warn({ ...fields, retryDelayMs: Math.round(delayMs) }, 'a job failed and will be retried');
+      count(handler, 'failed');
+    }
+  }
+
+  return {
+    async run(job) {
+      const { jobId, handler } = job;
+      let failure: { error: unknown } | undefined;
+      await handle(job).catch((error: unknown) => (failure = { error }));
+      try {
+        if (failure) return await fail(job, failure.error);
+        await leases.complete(job);
+        count(handler, 'succeeded');
+      } catch (error) {
+        log.warn({ err: error, handler, jobId }, 'the outcome of a job could not be written, so it will run once more');
+      }
+    },
+    counts: () => [...counts.values()],
+  };
+}
+
+/** Sends mail only while enough of the lease is left: after it another process may send the same mail. */
+function mailerUnderLease(job: LeasedJob, { clock, mailer }: JobServices): Mailer {
+  return {
+    async send(mail, options) {
+      if (job.leasedUntil.getTime() - clock.now().getTime() < sendWithinMs)
+        throw new Error('its lease ran out before it could be sent');
+      await mailer.send(mail, options);
+    },
+  };
+}
+
+/** An error as one line that a text column takes: without control characters. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 500);
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Queue, JobServices } from '../kernel/job.ts';
+import { deleteJob, releaseFailedJob, renewLeases, takeLeases, type LeasedJob } from './lease-statements.ts';
+
+/** The leases that this process holds: short, so that another process soon takes over from a killed one, and renewed. */
+export type Leases = {
+  /** Leases up to `count` jobs of a queue that are due. */
+  take(queue: Queue, count: number): Promise<LeasedJob[]>;
+  /** Deletes a job that succeeded. */
+  complete(job: LeasedJob): Promise<void>;
+  /** Releases a job that failed: it is retried after the delay, or dead-lettered where there is none. */
+  fail(job: LeasedJob, outcome: { retryDelayMs: number | undefined; reason: string }): Promise<void>;
+  /** No longer waits for a database that does not answer. */
+  stop(): void;
+};
+
+export type LeaseTimes = { leaseMs: number; renewMs: number };
+
+type Needed = Pick<JobServices, 'database' | 'clock' | 'log'>;
+
+const firstRetryMs = 100;
+
+export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs, renewMs }: LeaseTimes): Leases {
+  const inFuture = (ms: number) => new Date(clock.now().getTime() + ms);
+  const stopping = new AbortController();
+  const held = createHeldLeases(renewMs, async (jobs) => {
+    const until = inFuture(leaseMs);
+    const renewed = new Set(
+      await renewLeases(db, jobs, until).catch((error: unknown) => {
+        log.warn({ err: error }, 'leases of jobs could not be renewed');
+        return [];
+      }),
+    );
+    for (const job of jobs) if (renewed.has(job.jobId)) job.leasedUntil = until;
+  });
+
+  /**
+   * Retries the statement while the lease lasts: a job that was run and not deleted would run a second time, so a short
+   * outage of the database is waited for.
+   */
+  async function settle(job: LeasedJob, statement: () => Promise<void>): Promise<void> {
+    try {
+      for (let waitMs = firstRetryMs; ; waitMs *= 2) {
+        try {
+          return await statement();
+        } catch (error) {
+          if (stopping.signal.aborted || inFuture(waitMs) > job.leasedUntil) throw error;
+          await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
+        }
+      }
+    } finally {
+      held.remove(job);
+    }
+  }
+
+  return {
+    async take(queue, count) {
+      const heldIds = held.ids();
+      const taken = await takeLeases(db, { queue, count, heldIds, now: clock.now(), until: inFuture(leaseMs) });
+      held.add(taken);
+      return taken;
+    },
+    complete: (job) => settle(job, () => deleteJob(db, job)),
+    fail(job, { retryDelayMs, reason }) {
+      const failure =
+        retryDelayMs === undefined
+          ? { reason, deadLetteredAt: clock.now() }
+          : { reason, retryAt: inFuture(retryDelayMs) };
+      return settle(job, () => releaseFailedJob(db, job, failure));
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** Calls `renew` at intervals with all held leases, while there are any. */
+function createHeldLeases(renewMs: number, renew: (jobs: LeasedJob[]) => Promise<void>) {
+  const held = new Map<number, LeasedJob>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ids: () => [...held.keys()],
+    add(jobs: LeasedJob[]): void {
+      for (const job of jobs) held.set(job.jobId, job);
+      if (held.size > 0) timer ??= setInterval(() => void renew([...held.values()]), renewMs).unref();
+    },
+    remove(job: LeasedJob): void {
+      // A frozen process may hold a newer lease of the same job.
+      if (held.get(job.jobId) === job) held.delete(job.jobId);
+      if (held.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Queue } from '../kernel/job.ts';
+import { createInterruptibleSleep } from '../platform/interruptible-sleep.ts';
+import type { Log } from '../platform/log.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
+import type { LeasedJob } from './lease-statements.ts';
+import type { Leases } from './leases.ts';
+
+/** Runs the jobs of one queue. */
+export type QueueRunner = {
+  /** Takes jobs until it is stopped. */
+  work(): Promise<void>;
+  /** Starts as many jobs as the concurrency limit allows. */
+  startJobs(): Promise<{ started: number; isFull: boolean }>;
+  running(): Promise<void>[];
+  wake(): void;
+  /** Resolves when nothing runs any more. */
+  stop(): Promise<void>;
+};
+
+/** How often the table is read without being woken: for retries, and for jobs of a process that has died. */
+const pollMs = 1_000;
+
+export function createQueueRunner(
+  queue: Queue,
+  { leases, run, log }: { leases: Leases; run(job: LeasedJob): Promise<void>; log: Log },
+): QueueRunner {
+  const limit = createConcurrencyLimit(queue);
+  const sleep = createInterruptibleSleep();
+  const stopping = new AbortController();
+  let starting: Promise<unknown> = Promise.resolve();
+  let loop: Promise<void> | undefined;
+
+  /** One call takes its leases after the other, so that together they keep to the limit. */
+  function startJobs(): Promise<{ started: number; isFull: boolean }> {
+    const mine = starting.then(async () => {
+      const free = limit.free();
+      const jobs = free === 0 ? [] : await leases.take(queue, free);
+      for (const job of jobs) limit.add(run(job));
+      return { started: jobs.length, isFull: jobs.length === free };
+    });
+    starting = mine.catch(() => {});
+    return mine;
+  }
+
+  async function loopUntilStopped(): Promise<void> {
+    let isDatabaseAway = false;
+    while (!stopping.signal.aborted) {
+      sleep.forget();
+      const outcome = await startJobs().catch((error: unknown) => {
+        if (!isDatabaseAway) log.warn({ err: error, queue }, 'jobs wait: the database does not answer');
+        isDatabaseAway = true;
+        return undefined;
+      });
+      if (outcome && isDatabaseAway) {
+        log.info({ queue }, 'jobs go on: the database answers again');
+        isDatabaseAway = false;
+      }
+      if (outcome?.isFull === true) await limit.untilFree();
+      else if (!stopping.signal.aborted) await sleep.take(pollMs);
+    }
+  }
+
+  return {
+    work: () => (loop ??= loopUntilStopped()),
+    startJobs,
+    running: limit.running,
+    wake: sleep.wake,
+    async stop() {
+      stopping.abort();
+      sleep.wake();
+      await loop;
+      await starting;
+      await Promise.all(limit.running());
+    },
+  };
+}

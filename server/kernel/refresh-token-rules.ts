@@ -1,0 +1,63 @@
+import type { Db } from '../../db/open.ts';
+import type { Services } from './context.ts';
+import { SESSION_ENDED } from '../errors/errors.ts';
+import { Concerning } from './security-log.ts';
+import { refreshLifetimeMs } from '../platform/tokens.ts';
+
+/** Tabs of one browser race for the rotation; the losers get the winner's token for this long. */
+const graceMs = 10_000;
+
+const sessionLifetimeMs = 90 * 24 * 3600 * 1000;
+
+export type LiveSession = { refresh_generation: number; rotated_at: Date; signed_in_at: Date; expires_at: Date };
+
+/** When a session ends that is renewed now: after 30 days without a refresh, and 90 days after its sign-in at the latest. */
+export const sessionEnd = (signedInAt: Date, now: Date): Date =>
+  new Date(Math.min(now.getTime() + refreshLifetimeMs, signedInAt.getTime() + sessionLifetimeMs));
+
+/**
+ * Answers the live session of a genuine refresh token of which a new token or session is to come: a refresh, an access
+ * token for an expired one, a change of company. The token must be the session's current one, or its predecessor within
+ * 10 seconds. An older one has two holders, of whom one stole it: that ends the session, although the request fails, so
+ * call it before the first statement of a mutation's transaction.
+ */
+export async function checkRefreshToken(
+  { database, clock }: Pick<Services, 'database' | 'clock'>,
+  { sessionId, generation }: { sessionId: number; generation: number },
+): Promise<LiveSession> {
+  const now = clock.now();
+  // A session is its account's, in whichever company.
+  const { db } = database.acrossCompanies;
+  const session = await getLiveSession(db, sessionId, now);
+  if (!isStolen(session, generation, now)) return session;
+  await db
+    .updateTable('sessions')
+    .set({ ended_at: now, ended_because: 'refresh token used twice' })
+    .where('session_id', '=', sessionId)
+    .where('ended_at', 'is', null)
+    .execute();
+  throw SESSION_ENDED({ cause: new Concerning({ sessionId, because: 'refresh token used twice' }) });
+}
+
+export async function getLiveSession(db: Db, sessionId: number, now: Date): Promise<LiveSession> {
+  const session = await db
+    .selectFrom('sessions as s')
+    .leftJoin('employees as e', (join) =>
+      join.onRef('e.company_id', '=', 's.company_id').onRef('e.employee_id', '=', 's.employee_id'),
+    )
+    .where('s.session_id', '=', sessionId)
+    .where('s.ended_at', 'is', null)
+    .where('s.expires_at', '>', now)
+    .where((eb) => eb.or([eb('s.employee_id', 'is', null), eb('e.is_active', '=', true)]))
+    .select(['s.refresh_generation', 's.rotated_at', 's.signed_in_at', 's.expires_at'])
+    .executeTakeFirst();
+  if (!session) throw SESSION_ENDED();
+  return session;
+}
+
+function isStolen(session: LiveSession, generation: number, now: Date): boolean {
+  if (generation === session.refresh_generation) return false;
+  const isJustRotated =
+    generation === session.refresh_generation - 1 && now.getTime() - session.rotated_at.getTime() <= graceMs;
+  return !isJustRotated;
+}

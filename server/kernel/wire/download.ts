@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { RequestInfo } from '../context.ts';
+import { invalid } from '../../errors/errors.ts';
+
+/**
+ * An answer that is a file to keep, sent while it is made. Its pieces are taken one by one, as fast as the caller reads;
+ * where one fails, the caller sees the connection break and never half a file that looks like a whole one.
+ */
+export class Download {
+  /** Without parameters: it is always UTF-8. */
+  readonly mediaType: string;
+  /** Letters, digits, `.`, `_` and `-`: it stands in a header as it is. */
+  readonly filename: string;
+  readonly body: AsyncIterable<string>;
+
+  constructor(parts: { mediaType: string; filename: string; body: AsyncIterable<string> }) {
+    this.mediaType = parts.mediaType;
+    this.filename = parts.filename;
+    this.body = parts.body;
+  }
+}
+
+type Choice = {
+  answer: z.ZodType;
+  mediaType: string;
+  /** The text of a short file, for the document. */
+  example: string;
+};
+
+const choices = new WeakMap<z.ZodType, Choice>();
+
+/**
+ * The output of an operation that can also answer a {@link Download}. Typed callers see the plain answer alone, for
+ * only the REST door hands out files: see {@link requireDownloads}.
+ */
+export function orDownload<Answer extends z.ZodType>(
+  answer: Answer,
+  mediaType: string,
+  example: string,
+): z.ZodType<z.output<Answer>, z.input<Answer> | Download> {
+  const output = z.union([z.instanceof(Download), answer]);
+  choices.set(output, { answer, mediaType, example });
+  return output as unknown as z.ZodType<z.output<Answer>, z.input<Answer> | Download>;
+}
+
+/** The two answers of such an output. */
+export function choiceOf(output: z.ZodType): Choice | undefined {
+  return choices.get(output);
+}
+
+/** Refuses a request for a file through a door that hands out none; `field` is the one that asks for it. */
+export function requireDownloads(request: RequestInfo, field: string): void {
+  if (request.acceptsDownloads !== true)
+    throw invalid([field], 'asks for a file, and only the REST path answers one', 'invalid_value');
+}

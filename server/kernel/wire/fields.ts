@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { emailAddress } from '../../platform/email-address.ts';
+import { ofKind, type Kind } from './identifiers.ts';
+import { requiredMessage, rule } from '../../errors/issues.ts';
+
+/**
+ * What values look like outside, in requests and answers. The schemas are strict: a number is a number.
+ * Turning a path or a query string into one is the REST door's job.
+ */
+
+/** What a schema says of a value that is not there. */
+const missing = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
+z.config({
+  customError: (issue) => {
+    if (issue.input === undefined && missing.has(issue.code)) return requiredMessage;
+    if (issue.code === 'invalid_type' && issue.expected === 'boolean') return 'must be one of true, false';
+    if (issue.code === 'invalid_type')
+      return `must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
+    if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+    if (issue.code === 'too_small' && issue.origin !== 'string') return `must be at least ${String(issue.minimum)}`;
+    if (issue.code === 'too_big' && issue.origin !== 'string') return `must be at most ${String(issue.maximum)}`;
+    return undefined;
+  },
+});
+
+/** Names a thing: a positive integer, at most 2^53-1. */
+export const id = z
+  .int()
+  .positive()
+  .meta({ description: 'Identifier', examples: [42] });
+
+/** Names a thing of the given kind; the samples of the reference, the generated tests and the fuzz read the kind. */
+export const idOf = (kind: Kind): typeof id => ofKind(kind, id.clone());
+
+/** Text that PostgreSQL can store: no NUL, no half characters. Counted in UTF-16 units, trimmed of outer white space. */
+export function text(limits: { min?: number; max: number }) {
+  const { min = 1, max } = limits;
+  return z
+    .string()
+    .trim()
+    .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
+    .max(max, `must have at most ${max} characters`)
+    .refine(
+      (value) => value.isWellFormed() && !value.includes('\0'),
+      rule('invalid_format', 'must be well-formed text without NUL characters'),
+    );
+}
+
+/** Where a mail program sees a link: a scheme, `www.`, or a domain with a path. "St. John's" and "A/B Tests" are none. */
+const webAddress = /\/\/|https?:|(?<![\p{L}\p{N}])www\.|[\p{L}\p{N}-]\.\p{L}{2,}\//iu;
+
+/** Characters that have no width and no business in a name: controls, line ends, and what turns the direction of others. */
+const hiddenCharacters = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+/** What a person, company or key is called. It stands in mails to others, so it holds no web address. */
+export function name(limits: { min?: number; max: number }) {
+  return text(limits)
+    .refine((value) => !hiddenCharacters.test(value), rule('invalid_format', 'must not contain control characters'))
+    .refine(
+      // The dots and slashes of other scripts are resolved as these are.
+      (value) => !webAddress.test(value.normalize('NFKC').replaceAll('。', '.')),
+      rule('invalid_format', 'must not contain a web address'),
+    );
+}
+
+export const email = emailAddress.meta({
+  description: 'E-mail address, compared without regard to case',
+  format: 'email',
+  examples: ['ada@example.com'],
+});
+
+export const page = z
+  .int()
+  .min(1)
+  .default(1)
+  .meta({ description: 'Page number, from 1; a page past the end is empty' });
+
+/**
+ * Hours or money: any finite number from 0 on, rounded half up to two decimals as they are stored. What counts is the
+ * number as it is written, so 1.005 becomes 1.01 although its binary value lies below.
+ */
+export const decimal = ({ max }: { max: number }) =>
+  z
+    .number()
+    .min(0)
+    .transform(roundHalfUp)
+    .pipe(z.number().max(max))
+    .meta({ description: 'Rounded half up to two decimals', minimum: 0, maximum: max });
+
+function roundHalfUp(value: number): number {
+  const written = String(value);
+  // Below a millionth, or above all that can be stored: numbers that are written with an exponent.
+  if (written.includes('e')) return value < 1 ? 0 : value;
+  const [whole, fraction = ''] = written.split('.');
+  if (fraction.length <= 2) return value;
+  return Number(BigInt(whole! + fraction.slice(0, 2)) + (fraction[2]! >= '5' ? 1n : 0n)) / 100;
+}
+
+/** Whether an update names none of the fields that it could change; `names` are those that say what to change. */
+export function isEmptyUpdate(input: object, ...names: string[]): boolean {
+  return Object.entries(input).every(([name, value]) => value === undefined || names.includes(name));
+}
+
+/** An answer that only says that it is done. */
+export const done = z.object({ success: z.literal(true) });
+
+/** One page of a list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    results: z.array(item),
+    page: z.int(),
+    pageSize: z.int(),
+    total: z.int().meta({ description: 'How many there are on all pages' }),
+    totalPages: z.int(),
+  });
+}

@@ -1,0 +1,37 @@
+import type { RefreshClaims } from './tokens.ts';
+
+type Genuine = { token: string; claims: RefreshClaims };
+
+/**
+ * Remembers the claims of verified tokens, because a signature costs more to check than the rest of a small read. Entries are
+ * found by the last characters of the signature and compared with the whole token. An entry that was not read since the
+ * younger half filled up is dropped.
+ */
+export function createClaimsCache(entriesMax = 10_000) {
+  let younger = new Map<string, Genuine>();
+  let older = new Map<string, Genuine>();
+
+  function keep(end: string, genuine: Genuine): void {
+    if (younger.size >= entriesMax) {
+      older = younger;
+      younger = new Map();
+    }
+    younger.set(end, genuine);
+  }
+
+  return {
+    set: (token: string, claims: RefreshClaims) => keep(endOf(token), { token, claims }),
+    get(token: string): RefreshClaims | undefined {
+      const end = endOf(token);
+      let found = younger.get(end);
+      if (!found) {
+        found = older.get(end);
+        if (found) keep(end, found);
+      }
+      return found?.token === token ? found.claims : undefined;
+    },
+  };
+}
+
+/** Of so few characters V8 makes a string of their own; longer ones it leaves in the token, and is slow to look up. */
+const endOf = (token: string): string => token.slice(-12);

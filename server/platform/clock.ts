@@ -1,0 +1,2 @@
+/** The time; tests replace it. */
+export type Clock = { now(): Date };

@@ -1,0 +1,24 @@
+/** Counts things by key. */
+export type Counts = {
+  of(key: string): number;
+  /** Counts one more; returns a function that takes it off again, once. */
+  add(key: string): () => void;
+};
+
+export function createCounts(): Counts {
+  const counts = new Map<string, number>();
+  return {
+    of: (key) => counts.get(key) ?? 0,
+    add(key) {
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      let isCounted = true;
+      return () => {
+        if (!isCounted) return;
+        isCounted = false;
+        const left = counts.get(key)! - 1;
+        if (left > 0) counts.set(key, left);
+        else counts.delete(key);
+      };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { write } from 'node:fs';
+
+/**
+ * Where log lines go: a file descriptor whose reader may be slow, may have stopped or gone away. Writing never waits and
+ * never throws. What nobody takes is held up to a bound; lines beyond it are dropped, and a later line tells how many.
+ */
+export type LogOutput = {
+  write(text: string): void;
+  /** Resolves when all is written, or nobody took it within `withinMs`. */
+  flush(withinMs: number): Promise<void>;
+  /** Whether the system still holds a write: a process cannot exit before that returns, only be killed. */
+  isWriting(): boolean;
+};
+
+type Write = (fd: number, bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
+
+const waitingMax = 4 * 1024 * 1024;
+const retryMs = 50;
+/** The reader is gone for good; after any other error the next lines are tried. */
+const goneCodes = new Set(['EPIPE', 'EBADF', 'ECONNRESET']);
+
+export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
+  let waiting = '';
+  let dropped = 0;
+  /** What is being written and was not taken yet. */
+  let chunk: Buffer = Buffer.alloc(0);
+  let state: 'idle' | 'writing' | 'full' | 'gone' = 'idle';
+  let onRest: (() => void)[] = [];
+
+  function rest(as: 'idle' | 'gone'): void {
+    state = as;
+    for (const tell of onRest) tell();
+    onRest = [];
+  }
+
+  function takeChunk(): void {
+    if (dropped > 0) waiting += droppedLine(dropped);
+    chunk = Buffer.from(waiting);
+    waiting = '';
+    dropped = 0;
+  }
+
+  function next(): void {
+    if (chunk.length === 0) takeChunk();
+    if (chunk.length === 0) return rest('idle');
+    state = 'writing';
+    writeTo(fd, chunk, (error, written) => {
+      if (error === null) chunk = chunk.subarray(written);
+      else if (error.code === 'EAGAIN') {
+        state = 'full';
+        setTimeout(next, retryMs);
+        return;
+      } else if (goneCodes.has(error.code ?? '')) return rest('gone');
+      // What a full disk refuses is lost; the lines after it need not be.
+      else chunk = Buffer.alloc(0);
+      next();
+    });
+  }
+
+  return {
+    write(text) {
+      if (state === 'gone') return;
+      if (waiting.length + text.length > waitingMax) dropped += 1;
+      else waiting += text;
+      if (state === 'idle') next();
+    },
+    async flush(withinMs) {
+      if (state === 'idle' || state === 'gone') return;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
+      await Promise.race([new Promise<void>((resolve) => onRest.push(resolve)), late]);
+      clearTimeout(timer);
+    },
+    isWriting: () => state === 'writing',
+  };
+}
+
+const droppedLine = (dropped: number): string =>
+  `${JSON.stringify({ level: 40, time: new Date().toISOString(), dropped, msg: 'log lines were dropped: nobody took them in time' })}\n`;

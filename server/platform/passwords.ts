@@ -1,0 +1,56 @@
+import { argon2id, hash, needsRehash, verify } from 'argon2';
+import { createFairQueue } from './fair-queue.ts';
+import { OVERLOADED } from '../errors/errors.ts';
+
+/** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. About 24 ms of one core. */
+const parameters = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+/** Hashing shares libuv's few threads with file and name look-ups, so only so many run and wait at once. */
+const runningMax = 2;
+const waitingMax = 512;
+/** Of one network: what its callers wait for then is nobody else's. */
+const waitingPerNetwork = 64;
+const waitMsMax = 30_000;
+
+/** Whose turn it is: networks take turns, and within one the addresses or accounts do. */
+export type Turn = { network: string; who: string };
+
+export type Passwords = {
+  hash(password: string, turn?: Turn): Promise<string>;
+  /**
+   * Takes the same time where there is no hash: an unknown address must look like a wrong password.
+   * `onTurn` runs when this attempt's turn has come; where it throws, nothing is hashed.
+   */
+  matches(stored: string | null, password: string, turn?: Turn, onTurn?: () => unknown): Promise<boolean>;
+  isOutdated(stored: string): boolean;
+};
+
+/** Hashing for nobody outside. */
+const service: Turn = { network: '', who: '' };
+
+export function createPasswords(): Passwords {
+  const queue = createFairQueue({ running: runningMax, waiting: waitingMax, waitingPerKey: waitingPerNetwork });
+  async function inTurn<T>({ network, who }: Turn, task: () => Promise<T>): Promise<T> {
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(OVERLOADED({ retryAfterSeconds: 5 })), waitMsMax);
+    try {
+      return await queue([network, who], task, patience.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  let decoy: Promise<string> | undefined;
+  return {
+    hash: (password, turn = service) => inTurn(turn, () => hash(password, parameters)),
+    matches: async (stored, password, turn = service, onTurn) => {
+      decoy ??= hash('no account has this password', parameters);
+      const against = stored ?? (await decoy);
+      const matched = await inTurn(turn, async () => {
+        await onTurn?.();
+        return verify(against, password);
+      });
+      return matched && stored !== null;
+    },
+    isOutdated: (stored) => needsRehash(stored, parameters),
+  };
+}

@@ -1,0 +1,134 @@
+import type { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { ApiError } from '../errors/api-error.ts';
+import { RATE_LIMITED } from '../errors/errors.ts';
+
+/** How often something may happen: `points` in `seconds`, for each key. */
+type Rule = { points: number; seconds: number };
+
+/** Where a key stands after a point was taken. */
+export type LimitState = { remaining: number; resetAfterMs: number };
+
+export type Budget = {
+  /**
+   * Takes one point before the attempt, so that attempts at once cannot all slip through; 429 where none is left.
+   * Counted in this process alone, it answers at once.
+   */
+  consume(key: string): LimitState | Promise<LimitState>;
+  /** Gives the point back: the attempt was no failure. */
+  refund(key: string): void | Promise<void>;
+};
+
+export type Limits = {
+  /**
+   * Any operation, for each session, key or, without one, network; for each employee, or account without a company; and
+   * for each company. Callers are told of the tightest.
+   */
+  requests: Record<keyof RateLimitKeys, Budget & { policy: string; limit: string }>;
+  /** Wrong or missing credentials, for each network: at one operation, and at all of them together. */
+  refusals: { operation: Budget; network: Budget };
+  /** Failed sign-ins, for each address and network. */
+  signIns: Budget;
+  /** Codes sent, for each address. */
+  codeSends: Budget;
+  /** Codes tried in vain, for each address, whatever the network. */
+  codeTries: Budget;
+  /** Codes tried in vain after that, for each address and network. */
+  lateCodeTries: Budget;
+};
+
+/** By which names a request is counted. */
+export type RateLimitKeys = { caller: string; person: string | undefined; company: string | undefined };
+
+/**
+ * Counts in this process, or in Redis for all nodes together. While Redis is away each node counts for itself:
+ * a limit that is too wide for a minute does less harm than a service that refuses everybody.
+ */
+export function createLimits(options: {
+  requestsPerMinute: number;
+  /** Four times as many by default. */
+  requestsPerMinuteOfEmployee?: number | undefined;
+  /** Sixty times as many by default. */
+  requestsPerMinuteOfCompany?: number | undefined;
+  redis?: Redis;
+}): Limits {
+  const budget = (name: string, rule: Rule): Budget =>
+    options.redis ? createSharedBudget(name, rule, options.redis) : createLocalBudget(rule);
+  const { requestsPerMinute: perMinute } = options;
+  const requests = (name: string, points: number) => ({
+    ...budget(name, { points, seconds: 60 }),
+    policy: `${points};w=60`,
+    limit: String(points),
+  });
+  return {
+    requests: {
+      caller: requests('requests', perMinute),
+      person: requests('requests-employee', options.requestsPerMinuteOfEmployee ?? 4 * perMinute),
+      company: requests('requests-company', options.requestsPerMinuteOfCompany ?? 60 * perMinute),
+    },
+    refusals: {
+      operation: budget('refusals', { points: Math.ceil(perMinute / 6), seconds: 60 }),
+      network: budget('network-refusals', { points: perMinute, seconds: 60 }),
+    },
+    signIns: budget('sign-ins', { points: 10, seconds: 15 * 60 }),
+    codeSends: budget('code-sends', { points: 5, seconds: 3600 }),
+    codeTries: budget('code-tries', { points: 20, seconds: 24 * 3600 }),
+    lateCodeTries: budget('late-code-tries', { points: 5, seconds: 24 * 3600 }),
+  };
+}
+
+/** Keys whose time is over are forgotten when there are this many more than at the last look. */
+const forgetEvery = 10_000;
+
+function createLocalBudget({ points, seconds }: Rule): Budget {
+  const counted = new Map<string, { taken: number; endsAt: number }>();
+  let forgetAt = forgetEvery;
+
+  function forget(now: number): void {
+    for (const [key, { endsAt }] of counted) if (endsAt <= now) counted.delete(key);
+    forgetAt = counted.size + forgetEvery;
+  }
+
+  return {
+    consume(key) {
+      const now = performance.now();
+      let state = counted.get(key);
+      if (!state || state.endsAt <= now) {
+        if (counted.size >= forgetAt) forget(now);
+        counted.set(key, (state = { taken: 0, endsAt: now + seconds * 1000 }));
+      }
+      state.taken += 1;
+      const resetAfterMs = state.endsAt - now;
+      if (state.taken > points) throw refusal(resetAfterMs);
+      return { remaining: points - state.taken, resetAfterMs };
+    },
+    refund(key) {
+      const state = counted.get(key);
+      if (state) state.taken -= 1;
+    },
+  };
+}
+
+function createSharedBudget(name: string, { points, seconds }: Rule, redis: Redis): Budget {
+  const rule = { keyPrefix: `wms:${name}`, points, duration: seconds };
+  const limiter = new RateLimiterRedis({
+    ...rule,
+    storeClient: redis,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: new RateLimiterMemory(rule),
+  });
+  return {
+    async consume(key) {
+      try {
+        const { remainingPoints, msBeforeNext } = await limiter.consume(key);
+        return { remaining: remainingPoints, resetAfterMs: msBeforeNext };
+      } catch (refused) {
+        throw refused instanceof RateLimiterRes ? refusal(refused.msBeforeNext) : refused;
+      }
+    },
+    refund: async (key) => void (await limiter.reward(key)),
+  };
+}
+
+const refusal = (waitMs: number): ApiError =>
+  RATE_LIMITED({ retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });

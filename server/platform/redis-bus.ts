@@ -1,0 +1,25 @@
+import type { Redis } from 'ioredis';
+import type { Bus } from '../../db/bus.ts';
+
+const channel = 'wms:events';
+
+/** The same through Redis, which spares the database the messages. */
+export function createRedisBus(redis: Redis): Bus {
+  let subscriber: Redis | undefined;
+  return {
+    send: (message) => void redis.publish(channel, message).catch(() => {}),
+    listen(receive) {
+      if (!subscriber) {
+        subscriber = redis.duplicate({ enableOfflineQueue: true, commandTimeout: undefined });
+        // The client that it was copied from logs the outage.
+        subscriber.on('error', () => {});
+        void subscriber.subscribe(channel).catch(() => {});
+      }
+      subscriber.on('message', (_channel: string, message: string) => receive(message));
+      subscriber.on('ready', () => receive(undefined));
+    },
+    async close() {
+      subscriber?.disconnect();
+    },
+  };
+}

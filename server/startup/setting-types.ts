@@ -1,0 +1,33 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/* The forms that settings have: each is text that is turned into a value, or refused with a sentence. */
+
+export const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
+export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+export const words = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== ''),
+);
+export const url = (protocol: RegExp, expected: string) =>
+  z.url({ protocol, error: `must be a URL of the form ${expected}` }).transform((value) => value.replace(/\/+$/, ''));
+export const webUrl = url(/^https?$/, 'https://host');
+export const clientIds = words
+  .refine((ids) => ids.every((id) => /^[A-Za-z0-9][\w.:/-]*$/.test(id)), 'must be client identifiers, by comma')
+  .default([]);
+/** A plain address, or one with a name: `Work <no-reply@example.com>`. */
+export const sender = /^(?:[^<>@"\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
+
+/** As a browser sends it: scheme, host and port alone. */
+export function isOrigin(word: string): boolean {
+  return /^https?:/.test(word) && URL.canParse(word) && new URL(word).origin === word;
+}
+
+/** An address or a network in CIDR notation; `true` or a count would let anybody name their own address. */
+export function isNetwork(word: string): boolean {
+  const [, address = '', size] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(word) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(size ?? 0) <= (family === 4 ? 32 : 128);
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { FastifyInstance } from 'fastify';
+import { NOT_FOUND } from '../../errors/errors.ts';
+import { errorListPage, errorPage, page } from './pages.ts';
+import { createAsyncDocument } from '../asyncapi/asyncapi.ts';
+import { createDocument } from '../openapi/openapi.ts';
+import { operationsOf } from '../../kernel/operations.ts';
+import { sendProblem } from '../http/problem.ts';
+import { pagePolicy } from '../http/security-headers.ts';
+import { mediaTypeOf, staticDocument, type SendStatic } from '../http/static-document.ts';
+
+const own = join(import.meta.dirname, 'files');
+const swaggerUi = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
+const assets: [folder: string, names: string[]][] = [
+  [own, ['reference.js', 'reference.css', 'page.css', 'tokens.css', 'figtree.woff2', 'mark.svg']],
+  [swaggerUi, ['swagger-ui.css', 'swagger-ui-bundle.js']],
+];
+
+/** /openapi.json, /asyncapi.json and the pages that explain them. All of it is served from here: the pages need no network. */
+export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): void {
+  const json = (make: () => object) =>
+    staticDocument({ type: 'application/json; charset=utf-8', read: () => Buffer.from(JSON.stringify(make())) });
+  app.get(
+    '/openapi.json',
+    json(() => createDocument(router, publicUrl)),
+  );
+  app.get(
+    '/asyncapi.json',
+    json(() => createAsyncDocument(router, publicUrl)),
+  );
+
+  for (const [folder, names] of assets)
+    for (const name of names) {
+      const read = () => readFileSync(join(folder, name));
+      app.get(`/docs/assets/${name}`, staticDocument({ type: mediaTypeOf(name)!, read }));
+    }
+
+  // Relative: behind a proxy the service may have a prefix.
+  app.get('/', async (_request, reply) => reply.header('Cache-Control', 'no-cache').redirect('docs', 302));
+  const operations = operationsOf(router);
+  const config = { policy: pagePolicy };
+  for (const [url, root] of [
+    ['/docs', ''],
+    ['/docs/', '../../'],
+  ] as const)
+    app.get(
+      url,
+      { config },
+      html(() => referencePage(root)),
+    );
+  for (const [url, root] of [
+    ['/docs/errors', '../../'],
+    ['/docs/errors/', '../../../'],
+  ] as const)
+    app.get(
+      url,
+      { config },
+      html(() => errorListPage(root)),
+    );
+  for (const [url, root] of [
+    ['/docs/errors/:code', '../../../'],
+    ['/docs/errors/:code/', '../../../'],
+  ] as const) {
+    const pages = new Map<string, SendStatic>();
+    app.get<{ Params: { code: string } }>(url, { config }, async (request, reply) => {
+      const { code } = request.params;
+      const text = pages.has(code) ? undefined : errorPage(code, operations, root);
+      // Made for codes that there are, so they do not become many.
+      if (text !== undefined)
+        pages.set(
+          code,
+          html(() => text),
+        );
+      const send = pages.get(code);
+      return send ? send(request, reply) : sendProblem(request, reply, NOT_FOUND());
+    });
+  }
+}
+
+const html = (make: () => string): SendStatic =>
+  staticDocument({ type: 'text/html; charset=utf-8', read: () => Buffer.from(make()) });
+
+function referencePage(root: string): string {
+  return page({
+    root,
+    title: 'API reference',
+    current: 'docs',
+    head: `<link rel="stylesheet" href="${root}docs/assets/reference.css">`,
+    body: `<div id="reference"></div>
+<script src="${root}docs/assets/swagger-ui-bundle.js"></script>
+<script src="${root}docs/assets/reference.js"></script>`,
+  });
+}

@@ -1,0 +1,177 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
+import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../errors/api-error.ts';
+import { EXPECTATION_FAILED, MALFORMED_REQUEST, METHOD_NOT_ALLOWED, ROUTE_NOT_FOUND } from '../../errors/errors.ts';
+import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
+import { refuseWhileClosing } from './closing.ts';
+import { compressAnswers } from './compression.ts';
+import { capConnections } from './connection-cap.ts';
+import { wantsWebSocket } from './upgrade.ts';
+import { collectMethods, type Methods } from './methods.ts';
+import { fromFastify, sendProblem } from './problem.ts';
+import { answerMalformedRequest, answerRaw } from './malformed-request.ts';
+import { requestIdOf } from './request-info.ts';
+import { fixedHeaders, registerSecurity } from './security-headers.ts';
+import { isTrpc, sendTrpcError } from '../trpc/trpc-answers.ts';
+import { dropUnreadBodies } from './unread-body.ts';
+
+/** How long a caller may take to send all of a request, and its headers. */
+const requestMs = 60_000;
+const headersMs = 15_000;
+
+export type ShellOptions = {
+  logger: FastifyBaseLogger;
+  /** The addresses or networks of the proxies in front; only their X-Forwarded-For is believed. */
+  trustProxy: string[] | false;
+  /** The origins of browsers that may call. */
+  corsOrigins: string[];
+  /** Connections of one network on which nobody has shown who they are, at most; any number where left out. */
+  connectionsPerNetwork?: number | undefined;
+};
+
+export type Shell = {
+  server: FastifyInstance;
+  isClosing(): boolean;
+  /** How many connections were refused for their number. */
+  countRefusedConnections(): number;
+  readBody: ReadBody;
+  /** For when all routes stand: their other methods are refused with 405, and OPTIONS is answered. */
+  refuseOtherMethods(): void;
+};
+
+/** The HTTP server without any route: request ids, JSON, and an error in the caller's format for everything that fails. */
+export async function createShell(options: ShellOptions): Promise<Shell> {
+  const { logger, trustProxy, corsOrigins, connectionsPerNetwork } = options;
+  const app: FastifyInstance = Fastify({ ...serverOptions, loggerInstance: logger, trustProxy });
+  const { countRefused } = capConnections(app.server, { max: connectionsPerNetwork, trustProxy, logger });
+  const readBody = createBodyReader();
+  app.decorateRequest('info');
+  parseJson(app, readBody);
+  takeExpectations(app);
+
+  const methods = collectMethods(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => refuse(request, reply, fromFastify(error)));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, routeNotFound(request)));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id);
+    // A body in chunks may turn out to be no HTTP: what has come of it is read before anything is answered.
+    if (request.headers['transfer-encoding'] === undefined) done();
+    else setImmediate(done);
+  });
+  // Before anything is refused: a browser must be let to read refusals.
+  await registerSecurity(app, { corsOrigins });
+  const { isClosing } = refuseWhileClosing(app);
+  dropUnreadBodies(app);
+  compressAnswers(app);
+  checkRequests(app, methods);
+  logAnswers(app);
+  const refuseOtherMethods = () => methods.refuseOthers();
+  return { server: app, isClosing, countRefusedConnections: countRefused, readBody, refuseOtherMethods };
+}
+
+const serverOptions: FastifyHttpOptions<Server> = {
+  bodyLimit: bodyBytesMax,
+  genReqId: (request) => requestIdOf(request.headers),
+  // logAnswers() writes one line for each answer, with the route and never with the URL.
+  logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+  forceCloseConnections: 'idle',
+  // Its own answer is no problem document; see closing.ts.
+  return503OnClosing: false,
+  onProtoPoisoning: 'remove',
+  onConstructorPoisoning: 'ignore',
+  requestTimeout: requestMs,
+  // It bounds the hooks of a shutdown as well, and they wait for open requests: closing.ts has limits of its own.
+  pluginTimeout: 0,
+  http: {
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: 5_000,
+    // Node's own answer to a request without Host has no body.
+    requireHostHeader: false,
+    shouldUpgradeCallback: wantsWebSocket,
+    // No stream is set up for a body that is not there.
+    optimizeEmptyRequests: true,
+  },
+  // The calls of a tRPC batch are one parameter.
+  routerOptions: { maxParamLength: 5_000 },
+  frameworkErrors: (error, request, reply) => {
+    // No hook has run. The answer is about nobody, so pages of any origin may read it.
+    void reply.headers({ ...fixedHeaders, 'X-Request-Id': request.id, 'Access-Control-Allow-Origin': '*' });
+    void refuse(request, reply, fromFastify(error));
+  },
+  clientErrorHandler: answerMalformedRequest,
+};
+
+/** Refuses what is wrong with the head of a request before its body is read. */
+function checkRequests(app: FastifyInstance, methods: Methods): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      return done(MALFORMED_REQUEST({ detail: 'The Host header is missing.' }));
+    // A parameter matches the nothing between two slashes as well.
+    const params = request.params as Record<string, string>;
+    for (const name in params) if (params[name] === '') return done(routeNotFound(request));
+    const { expect } = request.headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') return done(EXPECTATION_FAILED());
+    if (!request.is404) return done();
+    const allow = methods.ofUnroutable(request);
+    if (allow === undefined) return done(routeNotFound(request));
+    void reply.header('Allow', allow);
+    return done(METHOD_NOT_ALLOWED());
+  });
+}
+
+function logAnswers(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.config.operation ?? request.routeOptions.url ?? 'unknown path';
+    request.log.info(
+      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    );
+    done();
+  });
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {
+  return isTrpc(request.url) ? sendTrpcError(request, reply, error) : sendProblem(request, reply, error);
+}
+
+function parseJson(app: FastifyInstance, readBody: ReadBody): void {
+  const parse = app.getDefaultJsonParser('remove', 'ignore');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readBody(request, payload, request.routeOptions.bodyLimit, (error, text) => {
+      if (error || text === undefined) done(error);
+      else void parse(request, text, done);
+    });
+  });
+}
+
+/** Node would ask for a body before anybody looked at its head, and refuse other expectations without a word. */
+function takeExpectations(app: FastifyInstance): void {
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectsContinue(request, response);
+    app.routing(request, response);
+  });
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    app.routing(request, response);
+  });
+  // This is no proxy.
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    answerRaw(MALFORMED_REQUEST(), socket);
+  });
+}
+
+function routeNotFound({ method, url }: FastifyRequest): ApiError {
+  const path = url.split('?', 1)[0]!.slice(0, 200);
+  return ROUTE_NOT_FOUND({ detail: `There is no ${method} ${path} here: see the reference at /docs.` });
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation that the route serves. */
+    operation?: string;
+    /** Answers even while the service shuts down. */
+    servesWhileClosing?: boolean;
+  }
+}

@@ -1,0 +1,51 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError } from 'fastify';
+import type { ApiError } from '../../errors/api-error.ts';
+import { MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../../errors/errors.ts';
+import { problemOf, refusalHeaders } from './problem.ts';
+
+/** How long a caller has to read the refusal before the connection is cut. */
+const lingerMs = 1_000;
+
+/** Answers what is no HTTP at all, and so never becomes a request. */
+export function answerMalformedRequest(error: ConnectionError, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  answerRaw(refusalOf(error), socket);
+}
+
+function refusalOf({ code }: ConnectionError): ApiError {
+  // Node's own words for its parser's errors and time-outs.
+  const known: Record<string, ApiError> = {
+    ERR_HTTP_REQUEST_TIMEOUT: REQUEST_TIMEOUT(),
+    HPE_HEADER_OVERFLOW: MALFORMED_REQUEST({ detail: 'The headers are too large.' }),
+    HPE_INVALID_METHOD: MALFORMED_REQUEST({ detail: 'The request has no method that HTTP knows.' }),
+  };
+  return known[code] ?? MALFORMED_REQUEST({ cause: code });
+}
+
+/** Answers on the connection itself, where there is no request to answer, and ends it; the answer’s request id. */
+export function answerRaw(refusal: ApiError, socket: Socket): string {
+  const requestId = crypto.randomUUID();
+  const { status } = refusal.definition;
+  const body = JSON.stringify(problemOf(refusal, requestId));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]!}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    ...Object.entries(refusalHeaders(refusal)).map(([name, value]) => `${name}: ${value}`),
+    'Cache-Control: no-store',
+    // Nothing in it is about anybody, so pages of any origin may read it.
+    'Access-Control-Allow-Origin: *',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Cutting at once would take the answer back from a caller who is still sending.
+  socket.resume();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+  return requestId;
+}

@@ -1,0 +1,70 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../errors/api-error.ts';
+import {
+  BODY_TOO_LARGE,
+  MALFORMED_JSON,
+  MALFORMED_REQUEST,
+  SERVICE_UNAVAILABLE,
+  toApiError,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../../errors/errors.ts';
+
+/** RFC 9457, with a code for programs and the request's id to find its log lines by. */
+export function problemOf(error: ApiError, requestId: string) {
+  const { definition, issues } = error;
+  return {
+    type: `/docs/errors/${definition.code}`,
+    title: definition.sentence,
+    status: definition.status,
+    detail: error.message,
+    code: definition.code,
+    requestId,
+    ...(issues === undefined ? {} : { issues }),
+  };
+}
+
+/** What stands beside a refusal's body, whichever door it leaves by. */
+export function refusalHeaders({ definition, retryAfterSeconds }: ApiError): Record<string, string> {
+  const seconds = retryAfterSeconds ?? (definition.status === 503 ? 2 : undefined);
+  return {
+    ...(seconds === undefined ? {} : { 'Retry-After': String(seconds) }),
+    ...(definition.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+  };
+}
+
+export async function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {
+  logFailure(request, error);
+  await reply
+    .status(error.definition.status)
+    .headers(refusalHeaders(error))
+    .type('application/problem+json')
+    .send(JSON.stringify(problemOf(error, request.id)));
+}
+
+export function logFailure(request: FastifyRequest, { definition, cause }: ApiError): void {
+  if (definition.status >= 500) request.log.error({ err: cause, code: definition.code }, 'request failed');
+}
+
+/** What Fastify refuses before an operation is reached. */
+export function fromFastify(error: FastifyError): ApiError {
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return MALFORMED_JSON({ cause: error });
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return BODY_TOO_LARGE({ cause: error });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return UNSUPPORTED_MEDIA_TYPE({ cause: error });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return MALFORMED_REQUEST({ cause: error });
+    default:
+      if (error instanceof SyntaxError) return MALFORMED_JSON({ cause: error });
+      if (error.statusCode === 503) return SERVICE_UNAVAILABLE({ cause: error });
+      if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+        return MALFORMED_REQUEST({ cause: error });
+      return toApiError(error);
+  }
+}

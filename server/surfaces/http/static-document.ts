@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addVary, compressedBytesMin, compressOnce, encodingFor, type Encoding } from './compression.ts';
+
+const mediaTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+export const mediaTypeOf = (name: string): string | undefined => mediaTypes[extname(name)];
+
+type Kept = { bytes: Buffer; etag: string; compressed: Map<Encoding, Promise<Buffer>> };
+
+export type SendStatic = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/**
+ * Serves what is the same for everybody for as long as the process lives. It is made when it is first asked for, for
+ * making all of it takes a good part of a start; compressed once for each encoding; and answered with 304 to a client that has it.
+ */
+export function staticDocument({
+  type,
+  read,
+  cacheControl = 'no-cache',
+}: {
+  type: string;
+  read(): Buffer;
+  cacheControl?: string;
+}): SendStatic {
+  let kept: Kept | undefined;
+
+  function keep(): Kept {
+    const bytes = read();
+    const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 27);
+    // A weak one: it is the same in each encoding.
+    return { bytes, etag: `W/"${hash}"`, compressed: new Map() };
+  }
+
+  return async (request, reply) => {
+    const { bytes, etag, compressed } = (kept ??= keep());
+    const isWorthIt = bytes.length >= compressedBytesMin && !type.startsWith('font/');
+    if (isWorthIt) addVary(reply, 'accept-encoding');
+    void reply.headers({ etag, 'cache-control': cacheControl });
+    if (isKnown(request, etag)) return reply.status(304).send();
+    const encoding = isWorthIt ? encodingFor(request) : undefined;
+    if (encoding === undefined) return reply.type(type).send(bytes);
+    const packed = compressed.get(encoding) ?? compressOnce(bytes, encoding);
+    compressed.set(encoding, packed);
+    return reply
+      .type(type)
+      .header('content-encoding', encoding)
+      .send(await packed);
+  };
+}
+
+function isKnown({ headers }: FastifyRequest, etag: string): boolean {
+  const known = headers['if-none-match'];
+  if (known === undefined) return false;
+  return known.split(',').some((tag) => ['*', etag, etag.slice(2)].includes(tag.trim()));
+}

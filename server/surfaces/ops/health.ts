@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { readState } from '../../../db/migrate.ts';
+import type { Database } from '../../../db/open.ts';
+import { SERVICE_UNAVAILABLE } from '../../errors/errors.ts';
+
+const patienceMs = 2_000;
+
+/** /healthz: the process lives. /readyz: it can serve; a balancer sends requests elsewhere where it cannot. */
+export function registerHealth(
+  app: FastifyInstance,
+  { database, isClosing }: { database: Database; isClosing(): boolean },
+): void {
+  const config = { servesWhileClosing: true };
+  app.get('/healthz', { config }, async () => ({ status: 'ok' }));
+  app.get('/readyz', { config }, async () => {
+    if (isClosing()) throw SERVICE_UNAVAILABLE({ detail: 'The service is shutting down.' });
+    const { pending, isReadOnly } = await answerInTime(readState(database.owner.db));
+    if (isReadOnly)
+      throw SERVICE_UNAVAILABLE({ detail: 'The database takes no writes: it is a standby, or set to read-only.' });
+    if (pending.length > 0)
+      throw SERVICE_UNAVAILABLE({ detail: 'The database lacks a migration.', retryAfterSeconds: 10 });
+    return { status: 'ready' };
+  });
+}
+
+async function answerInTime<Answer>(work: Promise<Answer>): Promise<Answer> {
+  const given = new AbortController();
+  const tooLate = delay(patienceMs, undefined, { signal: given.signal }).then(() => {
+    throw new Error(`no answer within ${patienceMs} ms`);
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } catch (error) {
+    throw SERVICE_UNAVAILABLE({ detail: 'The database does not answer.', cause: error });
+  } finally {
+    given.abort();
+    tooLate.catch(() => {});
+  }
+}

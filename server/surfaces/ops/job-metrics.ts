@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+type JobCounts = { pending: number; dead_lettered: number; late: number; oldestSeconds: number };
+
+export type MeasuredJobs = {
+  worker: {
+    countAttempts(): { handler: string; outcome: string; count: number }[];
+    /** In the database, for all nodes together. */
+    countJobs(): Promise<JobCounts>;
+  };
+};
+
+/** Far below the timeout of a scrape: while the database hangs, the other metrics matter most. */
+const countWithinMs = 2_000;
+
+/**
+ * Jobs are counted in the database, for all nodes together; attempts in this process. While the database does not answer,
+ * the former are left out.
+ */
+export function registerJobMetrics(registry: Registry, { worker }: MeasuredJobs): void {
+  const registers = [registry];
+  const countInTime = countedOnce(() => worker.countJobs());
+  // oxlint-disable-next-line no-new -- a gauge registers itself
+  new Gauge({
+    name: 'jobs',
+    help: 'Jobs (mails, notifications) that are pending: due, or waiting for a retry; late: due for a minute or longer; dead_lettered: not retried any more',
+    labelNames: ['state'] as const,
+    registers,
+    async collect() {
+      this.reset();
+      const counts = await countInTime();
+      if (!counts) return;
+      this.set({ state: 'pending' }, counts.pending);
+      this.set({ state: 'dead_lettered' }, counts.dead_lettered);
+      this.set({ state: 'late' }, counts.late);
+    },
+  });
+  // oxlint-disable-next-line no-new -- a gauge registers itself
+  new Gauge({
+    name: 'jobs_oldest_pending_seconds',
+    help: 'Time since the oldest pending job was first due; 0 where none is pending',
+    registers,
+    async collect() {
+      const counts = await countInTime();
+      if (counts) this.set(counts.oldestSeconds);
+      else this.remove();
+    },
+  });
+  // oxlint-disable-next-line no-new -- a counter registers itself
+  new Counter({
+    name: 'job_attempts_total',
+    help: 'Attempts that ended in this process: succeeded, failed (to be retried) or dead_lettered',
+    labelNames: ['handler', 'outcome'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { handler, outcome, count } of worker.countAttempts()) this.inc({ handler, outcome }, count);
+    },
+  });
+}
+
+/** Shares one count between simultaneous scrapes, and starts none while one hangs; undefined without an answer in time. */
+function countedOnce(count: () => Promise<JobCounts>): () => Promise<JobCounts | undefined> {
+  let counting: Promise<JobCounts | undefined> | undefined;
+  return () => {
+    counting ??= count()
+      .catch(() => undefined)
+      .finally(() => (counting = undefined));
+    return Promise.race([counting, delay(countWithinMs, undefined, { ref: false })]);
+  };
+}

@@ -1,0 +1,81 @@
+import { proceduresOf } from '../../kernel/definitions.ts';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Services } from '../../kernel/context.ts';
+import { registerJobMetrics, type MeasuredJobs } from './job-metrics.ts';
+import { calledPaths } from '../trpc/trpc-answers.ts';
+
+type Measured = MeasuredJobs & Pick<Services, 'connections' | 'streams'> & { countRefusedConnections(): number };
+
+/** Measures what `app` answers, and serves it for Prometheus at `/metrics` of `served`. Each app has a registry of its own, for tests start many. */
+export function registerMetrics(
+  app: FastifyInstance,
+  router: AnyTRPCRouter,
+  services: Measured,
+  served: FastifyInstance,
+): void {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer',
+    labelNames: ['operation', 'method', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const procedures = new Set(proceduresOf(router).keys());
+  app.addHook('onResponse', (request, reply, done) => {
+    // A stream of events takes as long as its reader likes.
+    if (!String(reply.getHeader('content-type')).startsWith('text/event-stream')) {
+      const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
+      durations.observe(labels, reply.elapsedTime / 1000);
+    }
+    done();
+  });
+  registerJobMetrics(registry, services);
+  watchConnections(registry, services);
+  served.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}
+
+/** Names come from the router alone: what callers write into a URL would make a new series each time. */
+function nameOf(request: FastifyRequest, procedures: Set<string>): string {
+  const { config, url } = request.routeOptions;
+  if (config.operation !== undefined) return config.operation;
+  const [called, ...others] = calledPaths(request);
+  if (called !== undefined && procedures.has(called)) return others.length === 0 ? called : 'batch';
+  return url ?? 'unknown path';
+}
+
+function watchConnections(registry: Registry, { connections, streams, countRefusedConnections }: Measured): void {
+  const gauge = (name: string, help: string, count: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(count());
+      },
+    });
+  gauge('event_connections', 'WebSockets and streams of events that are open', connections.count);
+  gauge('event_subscriptions', 'Subscriptions that run on them', connections.countSubscriptions);
+  gauge('event_waiting_bytes', 'What was sent on them and not yet taken', connections.countBufferedBytes);
+  const counter = (name: string, help: string, count: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(count());
+      },
+    });
+  counter('events_sent_total', 'Events sent to subscribers by this process', streams.countSent);
+  counter(
+    'connections_refused_total',
+    'Connections refused because their network holds too many on which nobody has shown who they are',
+    countRefusedConnections,
+  );
+}

@@ -1,0 +1,41 @@
+import type { TRPCError } from '@trpc/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../errors/api-error.ts';
+import { toApiError } from '../../errors/errors.ts';
+import { trpcErrorOf } from '../../kernel/trpc.ts';
+import { logFailure, refusalHeaders } from '../http/problem.ts';
+
+/* What the doors of tRPC say alike, whichever of them answers. */
+
+/** The procedures that a request to /trpc names; a batch names several. */
+export function calledPaths(request: FastifyRequest): string[] {
+  // A URL that cannot be decoded has no parameters.
+  const { path = '' } = (request.params ?? {}) as { path?: string };
+  return path.split(',');
+}
+
+export function isTrpc(url: string): boolean {
+  return /^\/trpc(?:[/?]|$)/.test(url);
+}
+
+export function logTrpcFailure(request: FastifyRequest, error: TRPCError, operation: string | undefined): void {
+  const refusal = toApiError(error);
+  if (refusal.definition.status >= 500)
+    request.log.error({ err: refusal.cause ?? refusal, code: refusal.definition.code, operation }, 'request failed');
+}
+
+/** How long a refusal asks its caller to wait; 0 where it does not. */
+export const retryAfterOf = (refusal: ApiError): number => Number(refusalHeaders(refusal)['Retry-After'] ?? 0);
+
+/** What is refused before tRPC sees it, in the shape that its clients understand. */
+export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {
+  logFailure(request, error);
+  const [path, ...others] = calledPaths(request);
+  await reply
+    .status(error.definition.status)
+    .headers(refusalHeaders(error))
+    .type('application/json')
+    .send(
+      JSON.stringify({ error: trpcErrorOf(error, request.id, others.length === 0 && path !== '' ? path : undefined) }),
+    );
+}

@@ -1,0 +1,118 @@
+import { definitionOf, proceduresOf, type ProcedureDefinition } from '../../kernel/definitions.ts';
+import type { AnyTRPCRouter } from '@trpc/server';
+import { fastifyRequestHandler, type FastifyHandlerOptions } from '@trpc/server/adapters/fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestInfo, Services } from '../../kernel/context.ts';
+import { MALFORMED_REQUEST, METHOD_NOT_ALLOWED, toApiError, UNSUPPORTED_MEDIA_TYPE } from '../../errors/errors.ts';
+import { requestIdByError } from '../../kernel/trpc.ts';
+import { bodyBytesMax, type ReadBody } from '../http/body.ts';
+import { serverSentEventsTransport } from '../realtime/transports.ts';
+import { operationsOf } from '../../kernel/operations.ts';
+import { authenticateCaller, requestInfo } from '../http/request-info.ts';
+import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
+import { answerCalls, readerOfCalls, type ReadCalls } from './trpc-calls.ts';
+
+/** The most calls that one HTTP request may carry. */
+const batchMax = 50;
+
+const allowOf = { query: 'GET', mutation: 'POST', subscription: 'GET', unknown: 'GET, POST' };
+
+type HandlerOptions = FastifyHandlerOptions<AnyTRPCRouter, FastifyRequest, FastifyReply>;
+
+/**
+ * The same operations for TypeScript clients, at /trpc. What `readCalls` reads is answered by the short door, all else
+ * (streams, events, whatever is not as it should be) by tRPC's own handler.
+ */
+export async function registerTrpc(
+  app: FastifyInstance,
+  router: AnyTRPCRouter,
+  services: Services,
+  { readBody, readCalls = readerOfCalls(router, batchMax) }: { readBody: ReadBody; readCalls?: ReadCalls },
+): Promise<void> {
+  const bodyLimits = new Map(operationsOf(router).map(({ name, meta }) => [name, meta.bodyBytesMax ?? bodyBytesMax]));
+  const limitOf = (path: string): number => bodyLimits.get(path) ?? bodyBytesMax;
+  const options = handlerOptions(router, services);
+  // A query is not worth it: its body is a GET's, and a batch of them may hold what needs nobody.
+  const needCaller = new Set(
+    [...proceduresOf(router)].flatMap(([name, one]) => (needsCallerFirst(definitionOf(one)) ? name : [])),
+  );
+
+  await app.register(async (door) => {
+    // Bodies stay text: which door reads them is decided when they are there.
+    door.removeContentTypeParser('application/json');
+    door.addContentTypeParser('application/json', (request, payload, done) =>
+      readBody(request, payload, Math.max(...calledPaths(request).map(limitOf)), done),
+    );
+    door.addHook('onRequest', (request, reply, done) => {
+      if (request.method === 'OPTIONS') {
+        reply.status(204).header('Allow', 'GET, OPTIONS, POST').send();
+        return undefined;
+      }
+      // The platform's own Request, which tRPC makes of it, knows no such method.
+      if (request.method === 'TRACE') {
+        reply.header('Allow', 'GET, OPTIONS, POST');
+        return done(METHOD_NOT_ALLOWED());
+      }
+      // Its clients can put what proves who is calling into the URL, where logs and histories keep it.
+      if ('connectionParams' in (request.query as object))
+        return done(MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them as headers.' }));
+      // tRPC would read a form of any size into memory; no operation takes one.
+      if (/^multipart\//i.test(request.headers['content-type'] ?? '')) return done(UNSUPPORTED_MEDIA_TYPE());
+      if (calledPaths(request).every((path) => needCaller.has(path)))
+        void authenticateCaller(request, reply, services, done);
+      else done();
+      return undefined;
+    });
+    door.route({
+      method: door.supportedMethods,
+      url: '/trpc/:path',
+      handler: (request, reply) => {
+        const calls = readCalls(request);
+        const { path } = request.params as { path: string };
+        void (
+          calls
+            ? answerCalls(calls, { request, reply, services })
+            : fastifyRequestHandler({ ...options, req: request, res: reply, path })
+        ).catch((error: unknown) => reply.send(error));
+      },
+    });
+  });
+}
+
+/** Before the body of a mutation is awaited, and before a stream begins that can only be refused inside. */
+const needsCallerFirst = ({ type, meta }: ProcedureDefinition): boolean => type !== 'query' && meta?.access !== 'open';
+
+function handlerOptions(router: AnyTRPCRouter, services: Services): HandlerOptions {
+  return {
+    router,
+    maxBatchSize: batchMax,
+    createContext({ req, res, info }) {
+      const request = requestInfo(req, res);
+      return { services, request: info.type === 'subscription' ? lasting(request, res, services) : request };
+    },
+    onError({ error, path, req }) {
+      requestIdByError.set(error, req.id);
+      logTrpcFailure(req, error, path);
+    },
+    responseMeta({ errors, type, info }) {
+      const refusals = errors.map(toApiError);
+      const longest = Math.max(0, ...refusals.map(retryAfterOf));
+      const isWrongMethod = refusals.some(({ definition }) => definition.status === 405);
+      return {
+        headers: {
+          ...(longest === 0 ? {} : { 'Retry-After': String(longest) }),
+          ...(isWrongMethod ? { Allow: allowOf[type] } : {}),
+          // Where it could not read the request, tRPC leaves its JSON without a type.
+          ...(info === undefined ? { 'Content-Type': 'application/json' } : {}),
+        },
+      };
+    },
+  };
+}
+
+/** The request of a subscription, with the connection that its events are sent on. */
+function lasting(request: RequestInfo, { raw }: FastifyReply, { connections }: Services): RequestInfo {
+  const connection = connections.open(serverSentEventsTransport(raw, request.network));
+  raw.once('close', () => connection.closed());
+  return { ...request, connection };
+}
