@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import { isFault, type Client, type TimesheetsGetInput } from 'work-management-client';
+import { isApiError, type Client, type TimesheetsGetInput } from 'work-management-client';
 import { connect, connectionHelp } from './terminal/connection.ts';
 import { plainJson } from './terminal/plain-text.ts';
 import { findId, Problem, UsageProblem } from './terminal/problem.ts';
@@ -115,7 +115,7 @@ async function write(sheet: Sheet, stream: NodeJS.WritableStream, signal: AbortS
       if (failure) throw failure;
     }
   } catch (error) {
-    throw isFault(error, 'NETWORK_ERROR')
+    throw isApiError(error, 'NETWORK_ERROR')
       ? new Problem('The connection broke before all was there. Run this again.')
       : error;
   }

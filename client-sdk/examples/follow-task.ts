@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline';
-import { isFault, type Client } from 'work-management-client';
+import { isApiError, type Client } from 'work-management-client';
 import { connect, connectionHelp, type Connection } from './terminal/connection.ts';
 import { htmlOfText, plainLine } from './terminal/plain-text.ts';
 import { Problem, toId, UsageProblem } from './terminal/problem.ts';
 import { isStop, onlyOperand, run, type Call } from './terminal/run.ts';
 import { explain } from './terminal/sentences.ts';
-import { createTalk, type Change } from './talk/changes.ts';
-import { changeAsJson, changeAsText } from './talk/show-change.ts';
+import { trackComments, type Change } from './comments/changes.ts';
+import { changeAsJson, changeAsText } from './comments/show-change.ts';
 
 const help = `
-Shows the talk of a task: what was said, and from then on what is said, as it is said. Ctrl-C ends it.
+Shows the comments on a task, and from then on each new one as it is written. Ctrl-C ends it.
 
   node follow-task.ts [options] TASK
 
@@ -48,7 +48,7 @@ async function getTask(client: Client, task_id: number, signal: AbortSignal) {
   try {
     return await client.tasks.get({ task_id }, { signal });
   } catch (error) {
-    throw isFault(error, 'NOT_FOUND') ? new Problem(`There is no task ${task_id} in your company.`) : error;
+    throw isApiError(error, 'NOT_FOUND') ? new Problem(`There is no task ${task_id} in your company.`) : error;
   }
 }
 
@@ -56,7 +56,7 @@ type Following = { since: number; json: boolean; signal: AbortSignal };
 
 /** Shows what was said and then what happens, until it is stopped. */
 async function follow({ client, self }: Connection, taskId: number, { since, json, signal }: Following): Promise<void> {
-  const talk = createTalk();
+  const tracked = trackComments();
   const failing = new AbortController();
   let listed: Promise<void> | undefined;
   let isAway = false;
@@ -65,7 +65,7 @@ async function follow({ client, self }: Connection, taskId: number, { since, jso
     for (const change of changes) {
       // That one has just read it oneself is no news.
       if (change.type === 'seen' && change.by.employee_id === self) continue;
-      process.stdout.write(json ? changeAsJson(change) : `${changeAsText(change, talk)}\n`);
+      process.stdout.write(json ? changeAsJson(change) : `${changeAsText(change, tracked)}\n`);
     }
   }
 
@@ -73,10 +73,10 @@ async function follow({ client, self }: Connection, taskId: number, { since, jso
     // However long the service is away.
     const patience = { retries: 1_000_000, timeoutMs: 7 * dayMs };
     const { comments } = await client.comments.listByTask({ task_id: taskId }, { signal, ...patience });
-    const changes = talk.list(comments);
+    const changes = tracked.list(comments);
     const isWanted = (change: Change): boolean =>
       change.type !== 'listed' || Date.parse(change.comment.createdAt) >= from;
-    // Of a part of a talk the threads cannot be seen.
+    // A part of the comments shows no threads.
     show(
       changes
         .filter(isWanted)
@@ -95,9 +95,9 @@ async function follow({ client, self }: Connection, taskId: number, { since, jso
   const stopped = AbortSignal.any([signal, failing.signal]);
   for await (const event of client.comments.onTask({ taskId }, { signal: stopped, onStatus })) {
     await listed;
-    if (event.type !== 'stream.reset') show(talk.take(event));
+    if (event.type !== 'stream.reset') show(tracked.take(event));
     else {
-      say('Away for too long to know all that happened. This is how the talk differs now:');
+      say('Away for too long to know all that happened. This is how the comments differ now:');
       await showList(0);
     }
   }
@@ -123,7 +123,7 @@ async function writeLines(
   }
 }
 
-/** About the talk, beside it. */
+/** A message about the program, beside the comments. */
 function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

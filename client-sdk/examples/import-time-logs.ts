@@ -1,4 +1,4 @@
-import { isFault, type Client, type Employee } from 'work-management-client';
+import { isApiError, type Client, type Employee } from 'work-management-client';
 import { connect, connectionHelp } from './terminal/connection.ts';
 import { checkTimezone } from './terminal/local-time.ts';
 import { plainJson, plainLine } from './terminal/plain-text.ts';
@@ -150,7 +150,7 @@ async function findMissingTasks(
       // There may be more of them than requests in a minute.
       await client.tasks.get({ task_id }, { signal, timeoutMs: 300_000 });
     } catch (error) {
-      if (!isFault(error, 'NOT_FOUND')) throw error;
+      if (!isApiError(error, 'NOT_FOUND')) throw error;
       problems.push(...rows.map(({ line }) => ({ line, problem: `task_id ${task_id} names nothing in your company` })));
     }
   }

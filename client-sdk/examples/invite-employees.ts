@@ -1,4 +1,4 @@
-import { isFault, type Client, type Employee } from 'work-management-client';
+import { isApiError, type Client, type Employee } from 'work-management-client';
 import { columns, readInvitations, type Invitation } from './invitations/read-invitations.ts';
 import { connect, connectionHelp } from './terminal/connection.ts';
 import { plainJson, plainLine } from './terminal/plain-text.ts';
@@ -24,7 +24,7 @@ Options:
   --dry-run               checks every row and says who would be invited, and does nothing
   --json                  the report as JSON
 
-All rows are checked first, and nothing is done where one is wrong. Whoever is there already is skipped, so the same file
+All rows are checked first, and nothing is done where one is wrong. People who are employees already are skipped, so the same file
 can be used again at any time. Where one invitation fails, the others go on.
 ${connectionHelp}`;
 
@@ -93,7 +93,7 @@ async function settle(inviting: Inviting, invitation: Invitation, there: Employe
   const { client, company_id: companyId, updatesRoles, isDry } = inviting;
   const roles = { ...(isAdmin ? { isAdmin } : {}), ...(isTeamLeader ? { isTeamLeader } : {}) };
   const words = [isAdmin ? 'admin' : [], isTeamLeader ? 'team leader' : []].flat().join(' and ');
-  // Whoever invites hundreds has to wait for the limit of requests now and then.
+  // Hundreds of invitations exceed the rate limit, so some wait.
   const patience = { timeoutMs: 300_000 };
   const say = (what: Done['what'], note?: string): Done => ({ line, email, what, ...(note ? { note } : {}) });
   let added: Employee | undefined;
@@ -107,12 +107,12 @@ async function settle(inviting: Inviting, invitation: Invitation, there: Employe
       return say('updated', `is ${words} now`);
     }
     if (isDry) return say('invited');
-    added = await client.employees.add({ ...person, email, companyId }, patience);
+    added = await client.employees.create({ ...person, email, companyId }, patience);
     if (words !== '') await client.employees.update({ _id: added._id, ...roles }, patience);
     return say('invited', words === '' ? undefined : `was invited as ${words}`);
   } catch (error) {
-    if (isFault(error, 'EMPLOYEE_EXISTS')) return say('skipped', 'is there already');
-    if (!isFault(error, 'VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL_ERROR')) throw error;
+    if (isApiError(error, 'EMPLOYEE_EXISTS')) return say('skipped', 'is there already');
+    if (!isApiError(error, 'VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL_ERROR')) throw error;
     const invited = added ? `was invited, but is not ${words} yet (--update-roles tries that again): ` : '';
     return say('failed', invited + explain(error));
   }

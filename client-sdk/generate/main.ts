@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { declaredFaults } from '../../server/kernel/fault.ts';
+import { definedErrors } from '../../server/errors/api-error.ts';
 import { appRouter } from '../../server/router.ts';
 import { proceduresOf } from './operations.ts';
 import { sourcesOf } from './source.ts';
 
 /* `npm run generate`: the client is made of the same definitions as every other door of the service. */
 
-for (const [name, made] of Object.entries(sourcesOf(proceduresOf(appRouter), declaredFaults()))) {
+for (const [name, made] of Object.entries(sourcesOf(proceduresOf(appRouter), definedErrors()))) {
   const path = `client-sdk/src/${name}.ts`;
   const target = new URL(`../../${path}`, import.meta.url);
   if (!process.argv.includes('--check')) {

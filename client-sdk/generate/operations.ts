@@ -1,6 +1,7 @@
-import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { definitionOf, proceduresOf as routerProcedures } from '../../server/kernel/definitions.ts';
+import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
-import { choiceOf } from '../../server/kernel/download.ts';
+import { choiceOf } from '../../server/kernel/wire/download.ts';
 import type { OperationMeta } from '../../server/kernel/operation.ts';
 import type { Schema } from './types.ts';
 
@@ -24,14 +25,8 @@ export type Procedure = {
 const downloadField = 'format';
 
 export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
-  const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
-  return Object.entries(procedures).map(([name, procedure]) => {
-    const { type, meta, inputs, output } = procedure._def as unknown as {
-      type: Kind;
-      meta: OperationMeta;
-      inputs: z.ZodType[];
-      output?: z.ZodType;
-    };
+  return [...routerProcedures(router)].map(([name, procedure]) => {
+    const { type, meta = {}, inputs, output } = definitionOf(procedure);
     const choice = output && choiceOf(output);
     const answer = choice?.answer ?? output ?? eventsOf(name, meta);
     const [input] = inputs;

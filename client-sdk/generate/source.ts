@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import type { Fault } from '../../server/kernel/fault.ts';
-import { issueCodes } from '../../server/kernel/issues.ts';
+import type { ErrorDefinition } from '../../server/errors/api-error.ts';
+import { issueCodes } from '../../server/errors/issues.ts';
 import { honoursIdempotencyKey } from '../../server/kernel/operation.ts';
 import type { Procedure } from './operations.ts';
 import { docOf, objectOf, pascalCase, typeOf, type Schema } from './types.ts';
@@ -12,13 +12,16 @@ const pageFields = 'results page pageSize total totalPages';
 const head = '// Made by `npm run generate` from the definitions of the operations; do not edit.\n';
 
 /** The contract of the service as TypeScript: the types of everything, and what the client must know of each operation. */
-export function sourcesOf(procedures: Procedure[], faults: Fault[]): { contract: string; operations: string } {
+export function sourcesOf(
+  procedures: Procedure[],
+  errors: ErrorDefinition[],
+): { contract: string; operations: string } {
   const named = new Map<string, Schema>();
   const operations = procedures.map((procedure) => typesOf(procedure, named));
   const sections = Map.groupBy(operations, ({ section }) => section);
   const types = [
     ...[...named].map(([name, schema]) => declare(name, schema)),
-    declareFaults(faults),
+    declareErrors(errors),
     declareIssueCodes(),
     ...[...sections].map(([section, its]) => declareSection(section, its)),
     declareOperations([...sections.keys()]),
@@ -80,10 +83,10 @@ function declare(name: string, schema: Schema): string {
     : `${doc}export type ${name} =${type.includes('\n') ? ' ' : '\n  '}${type};`;
 }
 
-function declareFaults(faults: Fault[]): string {
-  const lines = faults.map(({ code, sentence, status }) => `${docOf(sentence, '  ')}  ${code}: ${status};`);
+function declareErrors(errors: ErrorDefinition[]): string {
+  const lines = errors.map(({ code, sentence, status }) => `${docOf(sentence, '  ')}  ${code}: ${status};`);
   return `/** Every refusal of the service by its code, and the HTTP status that it has. */
-export interface FaultStatuses {\n${lines.join('\n')}\n}`;
+export interface ErrorStatuses {\n${lines.join('\n')}\n}`;
 }
 
 function declareIssueCodes(): string {
@@ -125,18 +128,19 @@ function downloadOf(operation: Operation): string | undefined {
 const fileVerbOf = (mediaType: string): string => mediaType.replace(/^.*\//, '');
 
 function documentationOf({ meta, name, input }: Operation): string {
-  const { openapi, events, faults = [] } = meta;
+  const { openapi, events, errors = [] } = meta;
   const { summary = '', description = '' } = openapi ?? events ?? {};
-  const codes = faults.map(({ code }) => code).join(', ');
+  const codes = errors.map(({ code }) => code).join(', ');
   const example = meta.example && withRequired(meta.example, input);
   const call = example && `await client.${name}(${inspect(example, { breakLength: 90, depth: 9 })});`;
   const paragraphs = [
     `${summary}.`,
     description,
     ...(openapi ? [`REST: \`${openapi.method} ${openapi.path}\``] : []),
-    [...(codes === '' ? [] : [`@throws {Fault} ${codes}`]), ...(call === undefined ? [] : [`@example\n${call}`])].join(
-      '\n',
-    ),
+    [
+      ...(codes === '' ? [] : [`@throws {ApiError} ${codes}`]),
+      ...(call === undefined ? [] : [`@example\n${call}`]),
+    ].join('\n'),
   ];
   return docOf(paragraphs.filter((paragraph) => paragraph !== '').join('\n\n'), '  ');
 }

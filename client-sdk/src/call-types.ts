@@ -22,7 +22,7 @@ export interface WriteOptions extends CallOptions {
 
 /**
  * What a stream of events is doing: it connects, it is live, or it waits for the network before the next try.
- * It is live again after each cut, and whatever happened meanwhile comes as events.
+ * It is live again after each cut, and what happened in between comes as events.
  */
 export type StreamStatus = 'connecting' | 'live' | 'waiting';
 
@@ -36,7 +36,7 @@ export interface StreamOptions {
 
 /**
  * Events, each once and in order, for one `for await` loop. It connects with the loop, goes on by itself after every
- * cut, and ends when the loop is left or the signal is aborted. A refusal is thrown as a `Fault`.
+ * cut, and ends when the loop is left or the signal is aborted. A refusal is thrown as a `ApiError`.
  */
 export interface EventStream<Event> extends AsyncIterableIterator<Event> {
   /** Ends it, also while the next event is awaited. */

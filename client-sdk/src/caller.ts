@@ -1,18 +1,18 @@
 import type { CallOptions, WriteOptions } from './call-types.ts';
 import { exchange, readAnswer, type Fetch } from './exchange.ts';
-import { Fault, isFault } from './fault.ts';
+import { ApiError, isApiError } from './api-error.ts';
 import { randomKey } from './random-key.ts';
 import type { ClientSession } from './client-session.ts';
 import type { Sessions } from './sessions.ts';
 import { backoffMs, limit, pause } from './waiting.ts';
 
-/** Who is calling: the headers that say so, and the session that they come from. */
-export type Proof = { headers: Record<string, string>; session: ClientSession | null };
+/** The headers that authenticate a call, and the session that they come from. */
+export type Credentials = { headers: Record<string, string>; session: ClientSession | null };
 
 export type Caller = {
-  proofOf(signal: AbortSignal): Promise<Proof>;
-  /** A refusal of who is calling, in words for the developer who configured the client. */
-  inWords(error: unknown): unknown;
+  credentials(signal: AbortSignal): Promise<Credentials>;
+  /** An authentication error with a message for the developer who configured the client. */
+  explained(error: unknown): unknown;
   /** Sends a request once; its answer may last. */
   open(sending: Sending, signal: AbortSignal): Promise<Response>;
   /** Sends a request until `read` has what it wants of an answer, within the limits of the call. */
@@ -25,25 +25,31 @@ export type Caller = {
    * Calls an operation over tRPC, of which the table of operations has these words. A write carries a key by which it
    * happens once, however often it is tried; an `unkeyed` one is tried again only where the service did nothing.
    */
-  call(operation: string, words: string, input: unknown, options?: WriteOptions, proof?: Proof): Promise<unknown>;
+  call(
+    operation: string,
+    words: string,
+    input: unknown,
+    options?: WriteOptions,
+    credentials?: Credentials,
+  ): Promise<unknown>;
 };
 
 export type CallDefaults = Pick<CallOptions, 'timeoutMs' | 'tryTimeoutMs' | 'retries'>;
 
-/** What is sent, and with whose proof. */
+/** A request, and the credentials to send it with. */
 export type Sending = {
   operation: string;
   url: string;
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string | undefined;
-  /** Calls for whoever this is, rather than for the session. */
-  proof?: Proof;
+  /** Calls with this credential instead of the session. */
+  credentials?: Credentials;
   /** A second try could do it twice. */
   isUnkeyed?: boolean;
 };
 
-export const noProof: Proof = { headers: {}, session: null };
+export const noCredentials: Credentials = { headers: {}, session: null };
 
 /** Sends requests until they are answered: again where that is safe, with fresh tokens where they are needed. */
 export function createCaller(
@@ -52,35 +58,35 @@ export function createCaller(
   { apiKey, ...defaults }: CallDefaults & { apiKey?: string | undefined },
   sessions: () => Sessions,
 ): Caller {
-  async function proofOf(signal: AbortSignal): Promise<Proof> {
+  async function currentCredentials(signal: AbortSignal): Promise<Credentials> {
     if (apiKey !== undefined) return { headers: bearer(apiKey), session: null };
     const session = await sessions().usable(signal);
-    if (!session) return noProof;
+    if (!session) return noCredentials;
     return { headers: { ...bearer(session.accessToken), 'x-refresh-token': session.refreshToken }, session };
   }
 
-  function inWords(error: unknown): unknown {
-    if (isFault(error, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey !== undefined)
+  function explained(error: unknown): unknown {
+    if (isApiError(error, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey !== undefined)
       return reworded(error, keyRefused);
-    return isFault(error, 'UNAUTHENTICATED') && !sessions().current() ? reworded(error, nobody) : error;
+    return isApiError(error, 'UNAUTHENTICATED') && !sessions().current() ? reworded(error, nobody) : error;
   }
 
-  async function send({ proof: given, ...request }: Sending, signal: AbortSignal): Promise<Response> {
-    const attempt = async (proof: Proof): Promise<Response> => {
-      const headers = { ...request.headers, ...proof.headers };
+  async function send({ credentials: given, ...request }: Sending, signal: AbortSignal): Promise<Response> {
+    const attempt = async (credentials: Credentials): Promise<Response> => {
+      const headers = { ...request.headers, ...credentials.headers };
       const response = await exchange(fetch, { ...request, headers, signal });
       const fresh = response.headers.get('x-access-token');
-      if (fresh !== null && proof.session) await sessions().takeAccessToken(fresh, proof.session);
+      if (fresh !== null && credentials.session) await sessions().takeAccessToken(fresh, credentials.session);
       return response;
     };
-    const proof = given ?? (await proofOf(signal));
+    const first = given ?? (await currentCredentials(signal));
     try {
-      return await attempt(proof);
+      return await attempt(first);
     } catch (error) {
-      const { session } = proof;
-      if (!isFault(error) || !session || !(await sessions().recover(error, session, signal)))
-        throw given ? error : inWords(error);
-      return attempt(await proofOf(signal));
+      const { session } = first;
+      if (!isApiError(error) || !session || !(await sessions().recover(error, session, signal)))
+        throw given ? error : explained(error);
+      return attempt(await currentCredentials(signal));
     }
   }
 
@@ -95,7 +101,7 @@ export function createCaller(
     for (let failures = 1; ; failures += 1) {
       const leftMs = Math.min(tryTimeoutMs, deadline - Date.now());
       const tooLong = () =>
-        new Fault('TIMEOUT', `${operation} took longer than ${Math.ceil(leftMs)} ms.`, { status: 0, operation });
+        new ApiError('TIMEOUT', `${operation} took longer than ${Math.ceil(leftMs)} ms.`, { status: 0, operation });
       const limited = limit(signal, leftMs, tooLong);
       try {
         limited.signal.throwIfAborted();
@@ -112,11 +118,11 @@ export function createCaller(
   }
 
   return {
-    proofOf,
-    inWords,
+    credentials: currentCredentials,
+    explained,
     open: send,
     request,
-    async call(operation, words, input, { idempotencyKey, ...options } = {}, proof) {
+    async call(operation, words, input, { idempotencyKey, ...options } = {}, credentials) {
       const json = input === undefined ? undefined : JSON.stringify(input);
       const isWrite = words.includes('mutation');
       const isUnkeyed = words.includes('unkeyed');
@@ -125,7 +131,7 @@ export function createCaller(
         operation,
         isUnkeyed,
         url: `${baseUrl}/trpc/${operation}${query}`,
-        ...(proof === undefined ? {} : { proof }),
+        ...(credentials === undefined ? {} : { credentials }),
         ...(isWrite
           ? {
               method: 'POST',
@@ -146,7 +152,7 @@ const nobody = 'Nobody is signed in: sign in first (client.auth.login), or creat
 const keyRefused =
   'The API key is refused: it is wrong, has expired or was revoked, so make another one (client.apiKeys.create).';
 
-const reworded = (fault: Fault, message: string): Fault => new Fault(fault.code, message, fault);
+const reworded = (error: ApiError, message: string): ApiError => new ApiError(error.code, message, error);
 
 /** Says who is calling by a token alone. */
 export function bearer(token: string): Record<string, string> {
@@ -160,10 +166,10 @@ function given(options: CallOptions): CallOptions {
 
 /** How long to wait before trying again; undefined where that would not help. */
 function retryAfter(error: unknown, failures: number, isUnkeyed: boolean): number | undefined {
-  if (!isFault(error)) return undefined;
+  if (!isApiError(error)) return undefined;
   const isRefused = error.status === 429 || error.status === 503;
   const isLost =
-    isFault(error, 'NETWORK_ERROR', 'TIMEOUT', 'IDEMPOTENCY_KEY_IN_USE') ||
+    isApiError(error, 'NETWORK_ERROR', 'TIMEOUT', 'IDEMPOTENCY_KEY_IN_USE') ||
     error.status === 502 ||
     error.status === 504;
   const passes = isRefused || (isLost && !isUnkeyed);

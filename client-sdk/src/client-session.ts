@@ -26,7 +26,7 @@ export interface SessionOptions {
   session?: ClientSession | (TokenPair & Partial<ClientSession>) | null | undefined;
   /**
    * Answers the session that was kept. It is asked when the client is made and again before each refresh, because
-   * another tab or process that shares it may have renewed it meanwhile.
+   * another tab or process that shares it may have renewed it.
    */
   loadSession?: (() => ClientSession | null | undefined | Promise<ClientSession | null | undefined>) | undefined;
   /** Keeps a session that has begun or was renewed; forgets it where it is null. Awaited by the call that caused it. */
@@ -55,7 +55,7 @@ export function completeSession(given: TokenPair & Partial<ClientSession>): Clie
   return { id: randomKey(), rotation: 0, expiresAt: null, employee: null, company: null, ...given };
 }
 
-/** What a page shows of somebody; the rest is for whoever may ask for it. */
+/** What a page shows of a person; other fields depend on the rights of the caller. */
 function about({ _id, name, email, isAdmin, isTeamLeader, profilePicture }: Employee): ClientSession['employee'] {
   return { _id, name, email, isAdmin, isTeamLeader, profilePicture };
 }

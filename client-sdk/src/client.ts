@@ -1,12 +1,12 @@
 import type { CallOptions } from './call-types.ts';
 import { checkedApiKey, checkedBaseUrl } from './checked-options.ts';
-import { bearer, createCaller, noProof, type CallDefaults } from './caller.ts';
+import { bearer, createCaller, noCredentials, type CallDefaults } from './caller.ts';
 import type { ClientSession, SessionOptions } from './client-session.ts';
 import type { AuthOperations, AuthRefreshAnswer, CompanyChoice, Operations, SignedInResult } from './contract.ts';
 import { downloadUrl, toDownload } from './download.ts';
 import { methodsOf } from './methods.ts';
 import { createSessions, type Sessions } from './sessions.ts';
-import { createStreams, type EventsWay } from './streams.ts';
+import { createStreams, type EventsTransport } from './streams.ts';
 
 export interface ClientOptions extends SessionOptions, CallDefaults {
   /** Where the service is: `https://api.example.com`, or relative to the page in a browser. */
@@ -14,7 +14,7 @@ export interface ClientOptions extends SessionOptions, CallDefaults {
   /** For scripts: an API key (`wms_…`) instead of a session. */
   apiKey?: string | undefined;
   /** How events come: over a WebSocket, or as server-sent events where one does not get through (`auto`). */
-  events?: EventsWay | undefined;
+  events?: EventsTransport | undefined;
   /** Sends the requests; the platform's own `fetch` unless given. */
   fetch?: typeof globalThis.fetch | undefined;
 }
@@ -55,11 +55,17 @@ export function createClient(options: ClientOptions): Client {
   const fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const caller = createCaller(fetch, baseUrl, options, () => sessions);
   const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token) => {
-    // Whoever waits for it tries again.
-    const answer = await caller.call('auth.refresh', 'unkeyed mutation', { refresh_token }, { retries: 0 }, noProof);
+    // Callers that wait for it try again.
+    const answer = await caller.call(
+      'auth.refresh',
+      'unkeyed mutation',
+      { refresh_token },
+      { retries: 0 },
+      noCredentials,
+    );
     return answer as AuthRefreshAnswer;
   });
-  const streams = createStreams({ baseUrl, way: events, caller, sessions });
+  const streams = createStreams({ baseUrl, transport: events, caller, sessions });
 
   async function signIn(answer: unknown): Promise<void> {
     if (apiKey === undefined && isSignedIn(answer)) await sessions.begin(answer);
@@ -68,13 +74,13 @@ export function createClient(options: ClientOptions): Client {
   const methods = methodsOf({
     async call(name, words, input, options) {
       const isOpen = words.includes('open');
-      // The one open operation that asks for a proof.
-      const proof = isOpen && name !== 'auth.tokenLogin' ? noProof : undefined;
-      const answer = await caller.call(name, words, input, options, proof);
+      // Of the open operations, only this one needs credentials.
+      const credentials = isOpen && name !== 'auth.tokenLogin' ? noCredentials : undefined;
+      const answer = await caller.call(name, words, input, options, credentials);
       await signIn(answer);
       return answer;
     },
-    follow: streams.follow,
+    subscribe: streams.subscribe,
     download: (name, template, input, options = {}) =>
       caller.request({ operation: name, url: baseUrl + downloadUrl(template, input) }, options, async (response) =>
         toDownload(name, template, response, options.signal),
@@ -90,8 +96,8 @@ export function createClient(options: ClientOptions): Client {
     loadSession: sessions.load,
     setSession: sessions.set,
     async chooseCompany({ login_ticket }, place, options) {
-      const proof = { headers: bearer(login_ticket), session: null };
-      const answer = await caller.call('auth.tokenLogin', 'unkeyed mutation', place, options, proof);
+      const credentials = { headers: bearer(login_ticket), session: null };
+      const answer = await caller.call('auth.tokenLogin', 'unkeyed mutation', place, options, credentials);
       await signIn(answer);
       return answer as SignedInResult;
     },

@@ -283,7 +283,7 @@ export interface Plan {
   change: 'current' | 'upgrade' | 'downgrade';
 }
 
-export interface CompanyDetailsAnswer {
+export interface CompanyGetAnswer {
   company: Company;
   latestPayment: Payment | null;
   subscriptions: Subscription[];
@@ -297,7 +297,7 @@ export interface CompanyUpdateInput {
   timezone?: string;
 }
 
-export interface EmployeesAddInput {
+export interface EmployeesCreateInput {
   first_name: string;
   last_name: string;
   /** E-mail address, compared without regard to case */
@@ -763,8 +763,8 @@ export interface Comment {
   /** UTC with milliseconds */
   editedAt: string | null;
   /**
-   * Oldest first, nested as deep as the talk goes; below level 500 replies stand beside the one they
-   * answer
+   * Oldest first, nested as deep as the discussion goes; below level 500 replies stand beside the one
+   * they answer
    */
   replies: Comment[];
 }
@@ -796,7 +796,7 @@ export interface CommentsCreateInput {
   image?: string | null;
 }
 
-export interface CommentsEditInput {
+export interface CommentsUpdateInput {
   comment_id: number;
   /**
    * At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where `image` is set. As
@@ -1208,7 +1208,7 @@ export type NotificationsOnMineEvent =
   NotificationCreated | NotificationRead | NotificationUpdated | NotificationDeleted | StreamReset;
 
 /** Every refusal of the service by its code, and the HTTP status that it has. */
-export interface FaultStatuses {
+export interface ErrorStatuses {
   /**
    * Prove that the address is yours: send the `token` of the invitation’s link, or sign in with an
    * e-mailed code, Google or Apple first.
@@ -1358,7 +1358,7 @@ export interface AuthOperations {
    *
    * REST: `POST /login/`
    *
-   * @throws {Fault} INVALID_CREDENTIALS, OVERLOADED
+   * @throws {ApiError} INVALID_CREDENTIALS, OVERLOADED
    * @example
    * await client.auth.login({ email: 'ada@example.com', password: 'correct horse battery staple' });
    */
@@ -1375,7 +1375,7 @@ export interface AuthOperations {
    *
    * REST: `POST /api/google-login/`
    *
-   * @throws {Fault} INVALID_IDENTITY_TOKEN
+   * @throws {ApiError} INVALID_IDENTITY_TOKEN
    * @example
    * await client.auth.googleLogin({
    *   token: 'eyJhbGciOiJSUzI1NiIs…',
@@ -1395,7 +1395,7 @@ export interface AuthOperations {
    *
    * REST: `POST /api/apple-login/`
    *
-   * @throws {Fault} INVALID_IDENTITY_TOKEN
+   * @throws {ApiError} INVALID_IDENTITY_TOKEN
    * @example
    * await client.auth.appleLogin({
    *   token: 'eyJhbGciOiJFUzI1NiIs…',
@@ -1424,13 +1424,13 @@ export interface AuthOperations {
    * Sign in with an e-mailed code.
    *
    * Where the account is an employee of several companies and `company_id` is not sent, the answer lists
-   * them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong tries
-   * kill a code. After 20 at one address in a day a code is tried once only, and only from the network
-   * that asked for it; whoever else tries gets 429.
+   * them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong
+   * attempts end a code. After 20 at one address in a day a code may be tried only once, and only from
+   * the network that requested it; attempts from other networks get 429.
    *
    * REST: `POST /otp-login/`
    *
-   * @throws {Fault} INVALID_OTP
+   * @throws {ApiError} INVALID_OTP
    * @example
    * await client.auth.otpLogin({ email: 'ada@example.com', otp: '042917' });
    */
@@ -1451,7 +1451,7 @@ export interface AuthOperations {
    *
    * REST: `POST /token-login/`
    *
-   * @throws {Fault} PROOF_REQUIRED, INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, SESSION_BOUND,
+   * @throws {ApiError} PROOF_REQUIRED, INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, SESSION_BOUND,
    * SCOPE_REQUIRED, ADMIN_REQUIRED
    * @example
    * await client.auth.tokenLogin({ email: 'ada@example.com', company_id: 7, isAdmin: false });
@@ -1468,7 +1468,7 @@ export interface AuthOperations {
    *
    * REST: `POST /api/token/refresh/`
    *
-   * @throws {Fault} INVALID_TOKEN, SESSION_ENDED
+   * @throws {ApiError} INVALID_TOKEN, SESSION_ENDED
    * @example
    * await client.auth.refresh({
    *   refresh_token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.eyJzaWQiOjQyfQ.c2lnbmF0dXJl'
@@ -1512,7 +1512,7 @@ export interface RegistrationOperations {
    *
    * REST: `POST /api/create-company-and-employee/`
    *
-   * @throws {Fault} INVALID_OTP
+   * @throws {ApiError} INVALID_OTP
    * @example
    * await client.registration.registerCompany({
    *   company_name: 'Analytical Engines',
@@ -1548,7 +1548,7 @@ export interface PasswordsOperations {
    *
    * REST: `POST /reset/verify/`
    *
-   * @throws {Fault} INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED
+   * @throws {ApiError} INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED
    * @example
    * await client.passwords.reset({
    *   token: 'q3Zt0k8Yb1…',
@@ -1568,7 +1568,7 @@ export interface PasswordsOperations {
    *
    * REST: `PUT /employee/password/{employee_id}/`
    *
-   * @throws {Fault} FORBIDDEN, SESSION_REQUIRED, SESSION_BOUND, CURRENT_PASSWORD_WRONG,
+   * @throws {ApiError} FORBIDDEN, SESSION_REQUIRED, SESSION_BOUND, CURRENT_PASSWORD_WRONG,
    * PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED
    * @example
    * await client.passwords.change({
@@ -1608,7 +1608,7 @@ export interface ApiKeysOperations {
    *
    * REST: `POST /api/api-keys/`
    *
-   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED
+   * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED
    * @example
    * await client.apiKeys.create({
    *   name: 'Nightly import',
@@ -1635,7 +1635,7 @@ export interface ApiKeysOperations {
    *
    * REST: `DELETE /api/api-keys/{key_id}/`
    *
-   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
   revoke(input: { key_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 }
@@ -1651,23 +1651,22 @@ export interface CompanyOperations {
    * REST: `GET /company/{company_id}/details/`
    *
    * @example
-   * await client.company.details({ company_id: 42 });
+   * await client.company.get({ company_id: 42 });
    */
-  details(input: { company_id: number }, options?: CallOptions): Promise<CompanyDetailsAnswer>;
+  get(input: { company_id: number }, options?: CallOptions): Promise<CompanyGetAnswer>;
 
   /**
    * Change the name or the time zone of the company.
    *
    * For admins. Either field may be left out and keeps its value then; without both nothing changes. The
-   * time zone is an IANA name: days and weeks of the company are counted in it, and all that were
-   * counted before are counted anew before the answer; time that is logged meanwhile waits for that.
-   * Changes of the time zone are made one after another; with four of a company waiting, a further one
-   * is answered 503. Offsets and POSIX rules are refused. All other employees are notified of what has
-   * changed.
+   * time zone is an IANA name: days and weeks of the company are counted in it, and all earlier ones are
+   * recomputed before the answer; time that is logged during that waits. Changes of the time zone are
+   * made one after another; with four of a company waiting, a further one is answered 503. Offsets and
+   * POSIX rules are refused. All other employees are notified of what has changed.
    *
    * REST: `PUT /company/{company_id}/update/`
    *
-   * @throws {Fault} OVERLOADED
+   * @throws {ApiError} OVERLOADED
    * @example
    * await client.company.update({ company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London'
    * });
@@ -1690,9 +1689,9 @@ export interface EmployeesOperations {
    *
    * REST: `POST /employee/add/`
    *
-   * @throws {Fault} EMPLOYEE_EXISTS, PLAN_LIMIT_REACHED
+   * @throws {ApiError} EMPLOYEE_EXISTS, PLAN_LIMIT_REACHED
    * @example
-   * await client.employees.add({
+   * await client.employees.create({
    *   first_name: 'Grace',
    *   last_name: 'Hopper',
    *   email: 'grace@example.com',
@@ -1702,7 +1701,7 @@ export interface EmployeesOperations {
    *   salary: 52000
    * });
    */
-  add(input: EmployeesAddInput, options?: WriteOptions): Promise<Employee>;
+  create(input: EmployeesCreateInput, options?: WriteOptions): Promise<Employee>;
 
   /**
    * All employees of the company.
@@ -1775,7 +1774,7 @@ export interface EmployeesOperations {
    *
    * REST: `PATCH /api/employees/{_id}/`
    *
-   * @throws {Fault} FORBIDDEN, ADMIN_REQUIRED, SESSION_BOUND, EMPLOYEE_EXISTS, EMPLOYEE_DELETED,
+   * @throws {ApiError} FORBIDDEN, ADMIN_REQUIRED, SESSION_BOUND, EMPLOYEE_EXISTS, EMPLOYEE_DELETED,
    * LAST_ADMIN, PLAN_LIMIT_REACHED
    * @example
    * await client.employees.update({
@@ -1800,7 +1799,7 @@ export interface EmployeesOperations {
    *
    * REST: `PATCH /employee/update-picture/{_id}/`
    *
-   * @throws {Fault} FORBIDDEN, OVERLOADED
+   * @throws {ApiError} FORBIDDEN, OVERLOADED
    * @example
    * await client.employees.updatePicture({
    *   _id: 42,
@@ -1833,21 +1832,21 @@ export interface EmployeesOperations {
    *
    * REST: `DELETE /api/employees/{_id}/`
    *
-   * @throws {Fault} LAST_ADMIN
+   * @throws {ApiError} LAST_ADMIN
    * @example
-   * await client.employees.remove({ _id: 42 });
+   * await client.employees.delete({ _id: 42 });
    */
-  remove(input: { _id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { _id: number }, options?: WriteOptions): Promise<{ success: true }>;
 
   /**
    * Take the deletion of an employee back.
    *
-   * The employee is active again, with the permissions and the work that they had, and signs in anew.
-   * Restoring somebody who is not deleted changes nothing.
+   * The employee is active again, with the permissions and the work that they had, and has to sign in
+   * again. Restoring an employee who is not deleted changes nothing.
    *
    * REST: `POST /api/employees/{_id}/restore/`
    *
-   * @throws {Fault} PLAN_LIMIT_REACHED
+   * @throws {ApiError} PLAN_LIMIT_REACHED
    * @example
    * await client.employees.restore({ _id: 42 });
    */
@@ -1861,9 +1860,9 @@ export interface EmployeesOperations {
    *
    * REST: `GET /api/employees/{_id}/access/`
    *
-   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
-  access(input: { _id: number }, options?: CallOptions): Promise<{ sessions: EmployeeSession[]; keys: ApiKey[] }>;
+  getAccess(input: { _id: number }, options?: CallOptions): Promise<{ sessions: EmployeeSession[]; keys: ApiKey[] }>;
 
   /**
    * End the sessions of an employee.
@@ -1873,7 +1872,7 @@ export interface EmployeesOperations {
    *
    * REST: `DELETE /api/employees/{_id}/sessions/`
    *
-   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
   endSessions(input: { _id: number }, options?: WriteOptions): Promise<{ ended: number }>;
 
@@ -1885,7 +1884,7 @@ export interface EmployeesOperations {
    *
    * REST: `DELETE /api/employees/{_id}/api-keys/`
    *
-   * @throws {Fault} SESSION_REQUIRED, SESSION_BOUND
+   * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
   endApiKeys(input: { _id: number }, options?: WriteOptions): Promise<{ ended: number }>;
 }
@@ -1913,7 +1912,7 @@ export interface InvitationsOperations {
    *
    * REST: `POST /api/invitations/{invitation_id}/accept/`
    *
-   * @throws {Fault} ADDRESS_PROOF_REQUIRED
+   * @throws {ApiError} ADDRESS_PROOF_REQUIRED
    * @example
    * await client.invitations.accept({ invitation_id: 7, token: 'q3Zt0k8Yb1…' });
    */
@@ -1974,7 +1973,7 @@ export interface ProjectsOperations {
    *
    * REST: `PATCH /api/projects/{project_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
    * await client.projects.update({ project_id: 7, allocatedHours: 160, status: 'on_hold' });
    */
@@ -1988,11 +1987,11 @@ export interface ProjectsOperations {
    *
    * REST: `DELETE /api/projects/{project_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
-   * await client.projects.remove({ project_id: 7 });
+   * await client.projects.delete({ project_id: 7 });
    */
-  remove(input: { project_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { project_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 }
 
 export interface TasksOperations {
@@ -2047,7 +2046,7 @@ export interface TasksOperations {
    *
    * REST: `PATCH /api/tasks/{task_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
    * await client.tasks.update({ task_id: 12, status: 'done' });
    */
@@ -2061,11 +2060,11 @@ export interface TasksOperations {
    *
    * REST: `DELETE /api/tasks/{task_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
-   * await client.tasks.remove({ task_id: 12 });
+   * await client.tasks.delete({ task_id: 12 });
    */
-  remove(input: { task_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { task_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 }
 
 export interface TaskLogsOperations {
@@ -2079,7 +2078,7 @@ export interface TaskLogsOperations {
    *
    * REST: `POST /tasklog/create/`
    *
-   * @throws {Fault} DUPLICATE_TASK_LOG, FORBIDDEN
+   * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN
    * @example
    * await client.taskLogs.create({
    *   task_id: 12,
@@ -2109,7 +2108,7 @@ export interface TaskLogsOperations {
    *
    * REST: `POST /tasklogs/bulk/create/{user_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
    * await client.taskLogs.bulkCreate({
    *   user_id: 7,
@@ -2147,14 +2146,14 @@ export interface TaskLogsOperations {
   /**
    * Change a task log.
    *
-   * Each field is optional, and what is absent stays; without any of them nothing changes. Whoever
-   * changes a log must be allowed to write for the employee whose time it was and for the one whose time
-   * it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to
-   * another task, person or project takes its time along. The logs of a deleted task are gone with it.
+   * Each field is optional, and what is absent stays; without any of them nothing changes. The caller
+   * must be allowed to write both for the employee whose time it was and for the one whose time it
+   * becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another
+   * task, person or project takes its time along. The logs of a deleted task are gone with it.
    *
    * REST: `PUT /tasklogs/{taskLogId}/`
    *
-   * @throws {Fault} DUPLICATE_TASK_LOG, FORBIDDEN
+   * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN
    * @example
    * await client.taskLogs.update({
    *   taskLogId: 31,
@@ -2168,13 +2167,13 @@ export interface TaskLogsOperations {
    * Delete a task log.
    *
    * By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project
-   * that no longer exceeds its allocated hours may exceed them anew.
+   * that then no longer exceeds its allocated hours is notified of again when it does.
    *
    * REST: `DELETE /api/tasklogs/delete/{pk}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
-  remove(input: { pk: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { pk: number }, options?: WriteOptions): Promise<{ success: true }>;
 }
 
 export interface TimersOperations {
@@ -2187,7 +2186,7 @@ export interface TimersOperations {
    *
    * REST: `POST /api/tasklogs/timer/start/`
    *
-   * @throws {Fault} TIMER_RUNNING
+   * @throws {ApiError} TIMER_RUNNING
    * @example
    * await client.timers.start({ taskId: 12, description: 'Cutting gears' });
    */
@@ -2199,11 +2198,11 @@ export interface TimersOperations {
    * Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at
    * whose end a timer is closed, whenever it is stopped; the description then ends with “Closed
    * automatically after 24 hours.” `description` takes the place of the one that the timer was started
-   * with. The time is kept also where the task was deleted meanwhile.
+   * with. The time is kept also where the task was deleted.
    *
    * REST: `POST /api/tasklogs/timer/stop/`
    *
-   * @throws {Fault} TIMER_NOT_RUNNING
+   * @throws {ApiError} TIMER_NOT_RUNNING
    * @example
    * await client.timers.stop({ description: 'Cut four gears' });
    */
@@ -2216,7 +2215,7 @@ export interface TimersOperations {
    *
    * REST: `GET /api/tasklogs/timer/{employee_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
    * await client.timers.get({ employee_id: 7 });
    */
@@ -2239,7 +2238,7 @@ export interface TimesheetsOperations {
    *
    * REST: `GET /api/timesheets/{company_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
    * await client.timesheets.get({
    *   company_id: 42,
@@ -2291,12 +2290,12 @@ export interface CommentsOperations {
   /**
    * All comments of a task, as threads.
    *
-   * Oldest first on every level. Replies nest as deep as the talk goes, down to level 500 of the answer:
-   * deeper ones stand beside the one they answer, and `reply_to` tells to whom. A deleted comment that
-   * has replies stays as a tombstone: `isDeleted: true`, `message: null`. All of them are answered,
-   * however many there are: a long answer is sent while it is read, with the comments of the moment when
-   * it began and each as it stood when its turn came. Reading marks the comments of others as seen by
-   * the caller, after the answer: `seenBy` shows who had seen them before.
+   * Oldest first on every level. Replies nest as deep as the discussion goes, down to level 500 of the
+   * answer: deeper ones stand beside the one they answer, and `reply_to` tells to whom. A deleted
+   * comment that has replies stays as a tombstone: `isDeleted: true`, `message: null`. All of them are
+   * answered, however many there are: a long answer is sent while it is read, with the comments of the
+   * moment when it began and each as it stood when its turn came. Reading marks the comments of others
+   * as seen by the caller, after the answer: `seenBy` shows who had seen them before.
    *
    * REST: `GET /api/tasks/chat/{task_id}/`
    */
@@ -2315,7 +2314,7 @@ export interface CommentsOperations {
    *
    * REST: `POST /api/task-chats/`
    *
-   * @throws {Fault} NOT_THE_SENDER
+   * @throws {ApiError} NOT_THE_SENDER
    * @example
    * await client.comments.create({
    *   taskId: 12,
@@ -2338,15 +2337,15 @@ export interface CommentsOperations {
    *
    * REST: `PATCH /api/edit-task-chats/{comment_id}/`
    *
-   * @throws {Fault} NOT_THE_AUTHOR
+   * @throws {ApiError} NOT_THE_AUTHOR
    * @example
-   * await client.comments.edit({
+   * await client.comments.update({
    *   comment_id: 42,
    *   message: '<p>Ready for review now, @grace@example.com</p>',
    *   mentionedEmails: []
    * });
    */
-  edit(input: CommentsEditInput, options?: WriteOptions): Promise<Comment>;
+  update(input: CommentsUpdateInput, options?: WriteOptions): Promise<Comment>;
 
   /**
    * Delete a comment.
@@ -2356,7 +2355,7 @@ export interface CommentsOperations {
    *
    * REST: `DELETE /api/taskchat/{comment_id}/`
    *
-   * @throws {Fault} NOT_THE_AUTHOR_OR_OWNER
+   * @throws {ApiError} NOT_THE_AUTHOR_OR_OWNER
    */
   delete(input: { comment_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 
@@ -2368,7 +2367,7 @@ export interface CommentsOperations {
    *
    * REST: `POST /api/like-chat/{employee_id}/{comment_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   like(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
 
@@ -2379,17 +2378,17 @@ export interface CommentsOperations {
    *
    * REST: `POST /api/dislike-chat/{employee_id}/{comment_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   unlike(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
 
   /**
    * What is said on a task.
    *
-   * Comments written, edited, deleted, liked and seen, by whomever, the subscriber included. It ends
-   * with NOT_FOUND when the task is deleted.
+   * Comments written, edited, deleted, liked and seen by anyone, the subscriber included. It ends with
+   * NOT_FOUND when the task is deleted.
    *
-   * @throws {Fault} NOT_FOUND
+   * @throws {ApiError} NOT_FOUND
    */
   onTask(input: CommentsOnTaskInput, options?: StreamOptions): EventStream<CommentsOnTaskEvent>;
 }
@@ -2403,7 +2402,7 @@ export interface NotificationsOperations {
    *
    * REST: `GET /notifications/recipient/{recipient_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   list(input: NotificationsListInput, options?: CallOptions): Paged<Notification>;
 
@@ -2414,7 +2413,7 @@ export interface NotificationsOperations {
    *
    * REST: `GET /notifications/unread-count/{user_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   countUnread(input: { user_id: number }, options?: CallOptions): Promise<{ unread: number }>;
 
@@ -2434,7 +2433,7 @@ export interface NotificationsOperations {
    *
    * REST: `POST /mark_notifications_as_read/{user_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   readAll(input: { user_id: number }, options?: WriteOptions): Promise<{ updated: number }>;
 
@@ -2469,7 +2468,7 @@ export interface NotificationsOperations {
    *
    * REST: `DELETE /notifications/{user_id}/clear/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   clear(input: { user_id: number }, options?: WriteOptions): Promise<{ deleted: number }>;
 
@@ -2478,7 +2477,7 @@ export interface NotificationsOperations {
    *
    * REST: `GET /api/notification-preferences/{employee_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    */
   getPreferences(input: { employee_id: number }, options?: CallOptions): Promise<NotificationPreferences>;
 
@@ -2489,11 +2488,11 @@ export interface NotificationsOperations {
    *
    * REST: `PUT /api/notification-preferences/{employee_id}/`
    *
-   * @throws {Fault} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN
    * @example
-   * await client.notifications.setPreferences({ message: { inApp: true, email: false } });
+   * await client.notifications.updatePreferences({ message: { inApp: true, email: false } });
    */
-  setPreferences(input: NotificationPreferencesChange, options?: WriteOptions): Promise<NotificationPreferences>;
+  updatePreferences(input: NotificationPreferencesChange, options?: WriteOptions): Promise<NotificationPreferences>;
 
   /**
    * What happens to one's own notifications.
@@ -2543,9 +2542,9 @@ export interface OperationTypes {
   'apiKeys.create': { input: ApiKeysCreateInput; answer: NewApiKey };
   'apiKeys.list': { input: undefined; answer: { keys: ApiKey[] } };
   'apiKeys.revoke': { input: { key_id: number }; answer: { success: true } };
-  'company.details': { input: { company_id: number }; answer: CompanyDetailsAnswer };
+  'company.get': { input: { company_id: number }; answer: CompanyGetAnswer };
   'company.update': { input: CompanyUpdateInput; answer: Company };
-  'employees.add': { input: EmployeesAddInput; answer: Employee };
+  'employees.create': { input: EmployeesCreateInput; answer: Employee };
   'employees.list': { input: { company_id: number }; answer: { employees: Employee[] } };
   'employees.listActive': { input: { company_id: number }; answer: EmployeesListActiveAnswer };
   'employees.listInactive': { input: { company_id: number }; answer: { employees: Employee[] } };
@@ -2553,9 +2552,9 @@ export interface OperationTypes {
   'employees.update': { input: EmployeesUpdateInput; answer: Employee };
   'employees.updatePicture': { input: { _id: number; profilePicture?: string | null }; answer: Employee };
   'employees.search': { input: { company_id: number; q: string }; answer: { employees: Employee[] } };
-  'employees.remove': { input: { _id: number }; answer: { success: true } };
+  'employees.delete': { input: { _id: number }; answer: { success: true } };
   'employees.restore': { input: { _id: number }; answer: Employee };
-  'employees.access': { input: { _id: number }; answer: { sessions: EmployeeSession[]; keys: ApiKey[] } };
+  'employees.getAccess': { input: { _id: number }; answer: { sessions: EmployeeSession[]; keys: ApiKey[] } };
   'employees.endSessions': { input: { _id: number }; answer: { ended: number } };
   'employees.endApiKeys': { input: { _id: number }; answer: { ended: number } };
   'invitations.list': { input: undefined; answer: { invitations: Invitation[] } };
@@ -2565,17 +2564,17 @@ export interface OperationTypes {
   'projects.list': { input: ProjectsListInput; answer: Page<Project> };
   'projects.get': { input: { project_id: number }; answer: Project };
   'projects.update': { input: ProjectsUpdateInput; answer: Project };
-  'projects.remove': { input: { project_id: number }; answer: { success: true } };
+  'projects.delete': { input: { project_id: number }; answer: { success: true } };
   'tasks.create': { input: TasksCreateInput; answer: Task };
   'tasks.list': { input: TasksListInput; answer: Page<Task> };
   'tasks.get': { input: { task_id: number }; answer: Task };
   'tasks.update': { input: TasksUpdateInput; answer: Task };
-  'tasks.remove': { input: { task_id: number }; answer: { success: true } };
+  'tasks.delete': { input: { task_id: number }; answer: { success: true } };
   'taskLogs.create': { input: TaskLogsCreateInput; answer: TaskLog };
   'taskLogs.bulkCreate': { input: TaskLogsBulkCreateInput; answer: TaskLogsBulkCreateAnswer };
   'taskLogs.listByTask': { input: { taskId: number }; answer: { taskLogs: TaskLog[]; totalSeconds: number } };
   'taskLogs.update': { input: TaskLogsUpdateInput; answer: TaskLog };
-  'taskLogs.remove': { input: { pk: number }; answer: { success: true } };
+  'taskLogs.delete': { input: { pk: number }; answer: { success: true } };
   'timers.start': { input: { taskId: number; description?: string | null }; answer: Timer };
   'timers.stop': { input: { description?: string | null } | undefined; answer: TaskLog };
   'timers.get': { input: { employee_id: number }; answer: Timer | { timer: null } };
@@ -2584,7 +2583,7 @@ export interface OperationTypes {
   'statistics.performance': { input: { company_id: number }; answer: { employees: EmployeePerformance[] } };
   'comments.listByTask': { input: { task_id: number }; answer: { comments: Comment[] } };
   'comments.create': { input: CommentsCreateInput; answer: Comment };
-  'comments.edit': { input: CommentsEditInput; answer: Comment };
+  'comments.update': { input: CommentsUpdateInput; answer: Comment };
   'comments.delete': { input: { comment_id: number }; answer: { success: true } };
   'comments.like': { input: { employee_id: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
   'comments.unlike': { input: { employee_id: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
@@ -2596,7 +2595,7 @@ export interface OperationTypes {
   'notifications.delete': { input: { notification_ids: number[] }; answer: { deleted: number } };
   'notifications.clear': { input: { user_id: number }; answer: { deleted: number } };
   'notifications.getPreferences': { input: { employee_id: number }; answer: NotificationPreferences };
-  'notifications.setPreferences': { input: NotificationPreferencesChange; answer: NotificationPreferences };
+  'notifications.updatePreferences': { input: NotificationPreferencesChange; answer: NotificationPreferences };
 }
 
 /** What each stream of events takes and brings, by its name. */

@@ -1,9 +1,9 @@
-import { Fault, type FaultCode, type Issue } from './fault.ts';
+import { ApiError, type ApiErrorCode, type Issue } from './api-error.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
 export type Exchange = {
-  /** For the fault, where it fails. */
+  /** For the error, where it fails. */
   operation: string;
   url: string;
   method?: string;
@@ -12,12 +12,12 @@ export type Exchange = {
   signal: AbortSignal;
 };
 
-/** Sends one request; answers the response to it where that is a success, else throws a fault. */
+/** Sends one request; answers the response to it where that is a success, else throws an API error. */
 export async function exchange(
   fetch: Fetch,
   { operation, url, method = 'GET', headers, body, signal }: Exchange,
 ): Promise<Response> {
-  const response = await orFault(
+  const response = await orApiError(
     operation,
     signal,
     // Another host that the service points to must never see the tokens.
@@ -33,19 +33,21 @@ export async function exchange(
       `No answer from ${new URL(url).origin}${reasonOf(cause as Error)}: check that the service runs there, the baseUrl and the network.`,
   );
   if (response.ok) return response;
-  const text = await orFault(operation, signal, response.text());
+  const text = await orApiError(operation, signal, response.text());
   throw refusalOf(operation, response, parse(text));
 }
 
 /** What an operation answered over tRPC. */
 export async function readAnswer(operation: string, response: Response, signal: AbortSignal): Promise<unknown> {
-  const body = parse(await orFault(operation, signal, response.text())) as { result?: { data: unknown } } | undefined;
+  const body = parse(await orApiError(operation, signal, response.text())) as
+    | { result?: { data: unknown } }
+    | undefined;
   if (!body?.result) throw unexpected(operation, response);
   return body.result.data;
 }
 
-/** A failure of the network as a fault; an abort stays what it is. */
-export async function orFault<Value>(
+/** A failure of the network as an API error; an abort stays what it is. */
+export async function orApiError<Value>(
   operation: string,
   signal: AbortSignal,
   promise: Promise<Value>,
@@ -55,7 +57,7 @@ export async function orFault<Value>(
     return await promise;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new Fault('NETWORK_ERROR', wordsFor(cause), { status: 0, operation, cause });
+    throw new ApiError('NETWORK_ERROR', wordsFor(cause), { status: 0, operation, cause });
   }
 }
 
@@ -75,10 +77,10 @@ type Refusal = {
 };
 
 /** A refusal as tRPC words it, `{error: {message, data}}`, in an answer or on a stream. */
-export function faultOf(operation: string, refusal: unknown, response?: Response): Fault | undefined {
+export function toApiError(operation: string, refusal: unknown, response?: Response): ApiError | undefined {
   const { message, data } = (refusal ?? {}) as { message?: string; data?: Refusal };
   if (data?.code === undefined || message === undefined) return undefined;
-  return new Fault(data.code as FaultCode, message, {
+  return new ApiError(data.code as ApiErrorCode, message, {
     status: data.httpStatus ?? response?.status ?? 0,
     operation,
     issues: data.issues,
@@ -87,22 +89,22 @@ export function faultOf(operation: string, refusal: unknown, response?: Response
   });
 }
 
-function refusalOf(operation: string, response: Response, body: unknown): Fault {
+function refusalOf(operation: string, response: Response, body: unknown): ApiError {
   const { error, code, detail, ...problem } = (body ?? {}) as { error?: unknown; detail?: string } & Refusal;
   return (
-    faultOf(operation, error ?? { message: detail, data: { ...problem, code } }, response) ??
+    toApiError(operation, error ?? { message: detail, data: { ...problem, code } }, response) ??
     unexpected(operation, response)
   );
 }
 
 /** Something else than the service has answered. */
-export function unexpected(operation: string, { url, status, headers }: Response): Fault {
+export function unexpected(operation: string, { url, status, headers }: Response): ApiError {
   const type = headers.get('content-type')?.split(';')[0] ?? '';
   const what = [status, type].filter((part) => part !== '').join(', ');
   // A `fetch` of one's own may answer without an address.
   const place = URL.canParse(url) ? `What answers at ${new URL(url).origin}` : 'What answers';
   const message = `${place} (${what}) is not the service: check the baseUrl, its port, and any proxy between.`;
-  return new Fault('UNEXPECTED_ANSWER', message, {
+  return new ApiError('UNEXPECTED_ANSWER', message, {
     status,
     operation,
     retryAfterMs: waitOf(headers.get('retry-after')),

@@ -17,9 +17,9 @@ export type {
 } from './call-types.ts';
 export { createClient, isCompanyChoice, type Client, type ClientOptions } from './client.ts';
 export type * from './contract.ts';
-export { Fault, isFault, type ClientFaultCode, type FaultCode, type FaultDetails } from './fault.ts';
-export type { Issue, IssueCode } from './fault.ts';
+export { ApiError, isApiError, type ClientErrorCode, type ApiErrorCode, type ApiErrorDetails } from './api-error.ts';
+export type { Issue, IssueCode } from './api-error.ts';
 export { keepSessionIn, type KeptSession, type KeyValueStorage } from './keep-session.ts';
 export type { Answer, EventOf, Input } from './operation-types.ts';
 export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './client-session.ts';
-export type { EventsWay } from './streams.ts';
+export type { EventsTransport } from './streams.ts';

@@ -4,30 +4,30 @@ import { downloads, operations } from './operations.ts';
 import { paged } from './paged.ts';
 
 /** What the methods of a client are made of. */
-export type Doors = {
+export type MethodTargets = {
   call(name: string, words: string, input: unknown, options: object | undefined): Promise<unknown>;
-  follow(name: string, input: unknown, options: object | undefined): EventStream<unknown>;
+  subscribe(name: string, input: unknown, options: object | undefined): EventStream<unknown>;
   download(name: string, template: string, input: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
 };
 
 type Method = (first?: unknown, second?: object) => unknown;
 
 /** A method for each operation, in its section. */
-export function methodsOf(doors: Doors): Operations {
+export function methodsOf(targets: MethodTargets): Operations {
   const made: Record<string, Record<string, unknown>> = {};
   for (const [section, its] of Object.entries(operations))
     made[section] = Object.fromEntries(
-      Object.entries(its).map(([verb, words]) => [verb, methodOf(doors, `${section}.${verb}`, words)]),
+      Object.entries(its).map(([verb, words]) => [verb, methodOf(targets, `${section}.${verb}`, words)]),
     );
   for (const [name, template] of Object.entries(downloads)) {
     const [section, verb] = name.split('.') as [string, string];
     made[section]![verb] = (input: Record<string, unknown>, options?: CallOptions) =>
-      doors.download(name, template, input, options);
+      targets.download(name, template, input, options);
   }
   return made as unknown as Operations;
 }
 
-function methodOf({ call, follow }: Doors, name: string, words: string): Method {
+function methodOf({ call, subscribe: follow }: MethodTargets, name: string, words: string): Method {
   if (words.includes('bare')) return (options) => call(name, words, undefined, options as object | undefined);
   // An input whose every field may be left out may be left out itself, but the service wants to see one.
   if (words.includes('subscription')) return (input = {}, options) => follow(name, input, options);

@@ -1,28 +1,28 @@
 import type { Caller } from './caller.ts';
-import { faultOf, orFault, parse } from './exchange.ts';
-import { Fault } from './fault.ts';
+import { toApiError, orApiError, parse } from './exchange.ts';
+import { ApiError } from './api-error.ts';
 import { onNetwork } from './waiting.ts';
-import type { Way } from './way.ts';
+import type { Transport } from './transport.ts';
 
-/** The service says something every 15 seconds; who hears nothing for this long is cut off without knowing. */
+/** The service says something every 15 seconds; after so long a silence the connection is lost. */
 const silenceMs = 40_000;
 /** How long the answer may take to begin. */
 const patienceMs = 10_000;
 
 type ServerSentEvent = { event: string; data: string };
 
-/** Events as server-sent events, read from `fetch`: an EventSource cannot send headers, and tokens never stand in a URL. */
-export function createServerSentEventsWay(caller: Caller, baseUrl: string): Way {
+/** Server-sent events, read with `fetch`: an EventSource cannot send headers, and a URL with tokens may end up in logs. */
+export function createServerSentEventsTransport(caller: Caller, baseUrl: string): Transport {
   return {
-    drop() {},
-    async *listen({ operation, input, signal }) {
+    disconnect() {},
+    async *subscribe({ operation, input, signal }) {
       if (signal.aborted) return;
       const url = `${baseUrl}/trpc/${operation}?input=${encodeURIComponent(JSON.stringify(input))}`;
-      // Lasts for the whole answer, which a call's own limits do not.
+      // Unlike the limits of a call, it covers the whole response.
       const reading = new AbortController();
       const stop = (): void => reading.abort(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
-      const off = onNetwork('offline', () => reading.abort(cut(operation)));
+      const off = onNetwork('offline', () => reading.abort(connectionLost(operation)));
       try {
         const headers = { accept: 'text/event-stream' };
         const response = await withPatience(
@@ -34,7 +34,7 @@ export function createServerSentEventsWay(caller: Caller, baseUrl: string): Way 
         for await (const { event, data } of eventsOf(operation, response, reading)) {
           if (event === 'connected') yield 'started';
           else if (event === 'return') return;
-          else if (event === 'serialized-error') throw faultOf(operation, parse(data)) ?? cut(operation);
+          else if (event === 'serialized-error') throw toApiError(operation, parse(data)) ?? connectionLost(operation);
           else if (event === 'message') yield { data: parse(data) };
         }
       } finally {
@@ -46,7 +46,7 @@ export function createServerSentEventsWay(caller: Caller, baseUrl: string): Way 
   };
 }
 
-/** Takes the events out of an answer. */
+/** Parses the events of a response. */
 async function* eventsOf(
   operation: string,
   response: Response,
@@ -56,7 +56,7 @@ async function* eventsOf(
   const decoder = new TextDecoder();
   let text = '';
   for (;;) {
-    const piece = orFault(operation, reading.signal, reader.read());
+    const piece = orApiError(operation, reading.signal, reader.read());
     const { done, value } = await withPatience(reading, operation, silenceMs, piece);
     if (done) return;
     const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n');
@@ -65,14 +65,14 @@ async function* eventsOf(
   }
 }
 
-/** Cuts the connection where this takes too long. */
+/** Aborts the connection when this takes too long. */
 async function withPatience<Value>(
   reading: AbortController,
   operation: string,
   ms: number,
   promise: Promise<Value>,
 ): Promise<Value> {
-  const tooLong = setTimeout(() => reading.abort(cut(operation)), ms);
+  const tooLong = setTimeout(() => reading.abort(connectionLost(operation)), ms);
   return promise.finally(() => clearTimeout(tooLong));
 }
 
@@ -85,6 +85,6 @@ function parseBlock(block: string): ServerSentEvent {
   return fields;
 }
 
-function cut(operation: string): Fault {
-  return new Fault('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation });
+function connectionLost(operation: string): ApiError {
+  return new ApiError('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation });
 }

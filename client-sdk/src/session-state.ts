@@ -23,7 +23,7 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
   async function takeLoaded(kept: ReturnType<NonNullable<typeof loadSession>>): Promise<void> {
     try {
       const found = await kept;
-      // Whoever has signed in meanwhile stays.
+      // A session that began in between stays.
       current ??= found ?? null;
       isLoaded = true;
     } finally {
@@ -41,7 +41,7 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
     if (kept instanceof Promise) {
       isLoaded = false;
       loading = takeLoaded(kept);
-      // Whoever calls waits for it, and hears of it where it fails.
+      // The caller waits for it, and gets its error.
       loading.catch(() => {});
     } else current = kept ?? null;
   }

@@ -1,6 +1,6 @@
 import { completeSession, isFresh, sessionOf, type ClientSession, type SessionOptions } from './client-session.ts';
 import type { AuthRefreshAnswer, SignedInResult } from './contract.ts';
-import { isFault, type Fault } from './fault.ts';
+import { isApiError, type ApiError } from './api-error.ts';
 import { createSessionState, type SessionState } from './session-state.ts';
 import { unlessAborted } from './waiting.ts';
 
@@ -9,7 +9,7 @@ export type Sessions = Pick<SessionState, 'current' | 'load' | 'watch'> & {
   /** Answers a session whose access token is good for a while. */
   usable(signal: AbortSignal): Promise<ClientSession | null>;
   /** After a refusal of a session's tokens: answers whether there are others to try with. */
-  recover(fault: Fault, used: ClientSession, signal: AbortSignal): Promise<boolean>;
+  recover(error: ApiError, used: ClientSession, signal: AbortSignal): Promise<boolean>;
   /** Takes over an access token that came with an answer. */
   takeAccessToken(accessToken: string, used: ClientSession): Promise<void>;
   /** Takes over the pair that was answered for a refresh token, where that is the present one. */
@@ -24,7 +24,7 @@ export type RequestPair = (refreshToken: string) => Promise<AuthRefreshAnswer>;
 /** How long access tokens last, until an answer says so. */
 const usualLifetimeMs = 15 * 60_000;
 
-/** The faults that fresh tokens may help against. */
+/** The errors that fresh tokens may help against. */
 const aboutTokens = ['INVALID_TOKEN', 'TOKEN_PAIR_REQUIRED', 'SESSION_ENDED'] as const;
 
 export function createSessions(options: SessionOptions, requestPair: RequestPair): Sessions {
@@ -52,9 +52,9 @@ export function createSessions(options: SessionOptions, requestPair: RequestPair
       if (session && !isFresh(session)) await unlessAborted(refresh(), signal);
       return current();
     },
-    async recover(fault, used, signal) {
-      if (!isFault(fault, ...aboutTokens) || current()?.id !== used.id) return false;
-      if (fault.code === 'SESSION_ENDED') {
+    async recover(error, used, signal) {
+      if (!isApiError(error, ...aboutTokens) || current()?.id !== used.id) return false;
+      if (error.code === 'SESSION_ENDED') {
         await change(null, 'ended');
         return false;
       }
@@ -83,7 +83,7 @@ export function createSessions(options: SessionOptions, requestPair: RequestPair
   };
 }
 
-/** Renews the tokens of the present session: once at a time, whoever asks for it. */
+/** Renews the tokens of the present session: once at a time, however many callers ask. */
 function createRefresh(
   { current, change, takeNewer }: SessionState,
   requestPair: RequestPair,
@@ -101,7 +101,7 @@ function createRefresh(
       const pair = await requestPair(refreshToken);
       if (current()?.id === id) await take(pair);
     } catch (error) {
-      if (!isFault(error, ...aboutTokens)) throw error;
+      if (!isApiError(error, ...aboutTokens)) throw error;
       // Another tab that was faster has left its successor.
       if (await takeNewer(old)) return;
       if (current()?.id === id) await change(null, 'ended');

@@ -1,25 +1,25 @@
 import type { EventStream, StreamOptions, StreamStatus } from './call-types.ts';
 import type { Caller } from './caller.ts';
 import type { ClientSession } from './client-session.ts';
-import { Fault, isFault } from './fault.ts';
+import { ApiError, isApiError } from './api-error.ts';
 import type { Sessions } from './sessions.ts';
 import { backoffMs, pause } from './waiting.ts';
-import type { Way, Ways } from './way.ts';
+import type { Transport, TransportChoice } from './transport.ts';
 
 type Parts = {
   operation: string;
   input: unknown;
   options: StreamOptions;
-  ways: Ways;
+  transports: TransportChoice;
   sessions: Sessions;
-  inWords: Caller['inWords'];
-  /** How to end each stream that runs. */
+  explained: Caller['explained'];
+  /** Functions that end the open streams. */
   open: Set<() => void>;
 };
 
 type Event = { id: number; type: string };
 
-/** One stream: it listens on whatever way there is, and after each cut goes on where it was, until it is ended. */
+/** One stream: it subscribes again after each cut, at its cursor, until it is ended. */
 export function createStream(parts: Parts): EventStream<unknown> {
   const { operation, options, sessions, open } = parts;
   const { signal } = options;
@@ -28,17 +28,17 @@ export function createStream(parts: Parts): EventStream<unknown> {
 
   async function* run(): AsyncGenerator<unknown, void> {
     if (signal?.aborted === true) return;
-    let failure: Fault | undefined;
-    // Another session is another person, or another company.
+    let failure: ApiError | undefined;
+    // Another session may belong to another person or company.
     const unwatch = sessions.watch(() => {
       const why = 'The session of this stream has ended: sign in again.';
-      failure = new Fault('SESSION_ENDED', why, { status: 401, operation });
+      failure = new ApiError('SESSION_ENDED', why, { status: 401, operation });
       stop();
     });
     signal?.addEventListener('abort', stop, { once: true });
     open.add(stop);
     try {
-      yield* listen(parts, ending.signal);
+      yield* receive(parts, ending.signal);
       if (failure) throw failure;
     } finally {
       unwatch();
@@ -61,8 +61,8 @@ export function createStream(parts: Parts): EventStream<unknown> {
   };
 }
 
-async function* listen(
-  { operation, input, options, ways, sessions, inWords }: Parts,
+async function* receive(
+  { operation, input, options, transports, sessions, explained }: Parts,
   ended: AbortSignal,
 ): AsyncGenerator<unknown, void> {
   let position = (input as { lastEventId?: string | null }).lastEventId ?? 'now';
@@ -70,7 +70,7 @@ async function* listen(
   let hasBeenLive = false;
   let status: StreamStatus | undefined;
 
-  function say(next: StreamStatus): void {
+  function setStatus(next: StreamStatus): void {
     if (next === 'live') {
       failures = 0;
       hasBeenLive = true;
@@ -78,10 +78,10 @@ async function* listen(
     if (next !== status) options.onStatus?.((status = next));
   }
 
-  async function hasOtherTokens(error: unknown, session: ClientSession | null, way: Way): Promise<boolean> {
-    if (!isFault(error) || error.status !== 401 || !session) return false;
-    // What was said on this connection will not be believed next time either.
-    way.drop();
+  async function hasOtherTokens(error: unknown, session: ClientSession | null, transport: Transport): Promise<boolean> {
+    if (!isApiError(error) || error.status !== 401 || !session) return false;
+    // The next subscription needs a connection with other credentials.
+    transport.disconnect();
     try {
       return await sessions.recover(error, session, ended);
     } catch (cause) {
@@ -91,37 +91,37 @@ async function* listen(
   }
 
   while (!ended.aborted) {
-    say('connecting');
+    setStatus('connecting');
     const session = await sessions.load();
-    const way = ways.present();
+    const transport = transports.current();
     let waitMs = 0;
     try {
       const asked = { ...(input as object), lastEventId: position };
-      for await (const incoming of way.listen({ operation, input: asked, signal: ended })) {
+      for await (const incoming of transport.subscribe({ operation, input: asked, signal: ended })) {
         if (incoming === 'started') {
-          // At first it is not known where the stream stands, and so where to go on after a cut.
-          if (position !== 'now') say('live');
+          // Without an event the cursor is unknown, so a cut would lose events.
+          if (position !== 'now') setStatus('live');
           continue;
         }
         const event = incoming.data as Event;
         const isNew = position === 'now' || event.type === 'stream.reset' || event.id > Number(position);
         position = String(event.id);
-        say('live');
+        setStatus('live');
         if (isNew && event.type !== 'stream.opened') yield event;
       }
     } catch (error) {
       if (ended.aborted) return;
-      const passes = isFault(error, 'TOO_MANY_CONNECTIONS') ? hasBeenLive : isPassing(error);
-      if (!passes && !(await hasOtherTokens(error, session, way))) throw inWords(error);
-      waitMs = (error as Fault).retryAfterMs ?? 0;
+      const passes = isApiError(error, 'TOO_MANY_CONNECTIONS') ? hasBeenLive : isPassing(error);
+      if (!passes && !(await hasOtherTokens(error, session, transport))) throw explained(error);
+      waitMs = (error as ApiError).retryAfterMs ?? 0;
     }
     if (ended.aborted) return;
     failures += 1;
-    ways.failed(way, failures);
-    say('waiting');
+    transports.failed(transport, failures);
+    setStatus('waiting');
     await pause(Math.max(waitMs, backoffMs(failures)), ended).catch(() => {});
   }
 }
 
 const isPassing = (error: unknown): boolean =>
-  isFault(error) && (error.status === 0 || error.status >= 500 || error.code === 'RATE_LIMITED');
+  isApiError(error) && (error.status === 0 || error.status >= 500 || error.code === 'RATE_LIMITED');

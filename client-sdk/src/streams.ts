@@ -1,56 +1,56 @@
 import type { EventStream, StreamOptions } from './call-types.ts';
 import type { Caller } from './caller.ts';
-import { createServerSentEventsWay } from './server-sent-events.ts';
+import { createServerSentEventsTransport } from './server-sent-events.ts';
 import type { Sessions } from './sessions.ts';
 import { createStream } from './stream.ts';
-import type { Way, Ways } from './way.ts';
-import { createWebSocketWay } from './websocket.ts';
+import type { Transport, TransportChoice } from './transport.ts';
+import { createWebSocketTransport } from './websocket.ts';
 
-/** How events come: over a WebSocket, as server-sent events, or as gets through. */
-export type EventsWay = 'auto' | 'websocket' | 'sse';
+/** The transport of events: a WebSocket, server-sent events, or the one that gets through. */
+export type EventsTransport = 'auto' | 'websocket' | 'sse';
 
 export type Streams = {
-  follow(operation: string, input: unknown, options?: StreamOptions): EventStream<unknown>;
-  /** Ends all of them, and their connection. */
+  subscribe(operation: string, input: unknown, options?: StreamOptions): EventStream<unknown>;
+  /** Ends all streams and their connection. */
   close(): void;
 };
 
-/** Where a WebSocket worked before, it is likelier that the service is away than that it no longer gets through. */
+/** After a WebSocket has worked, failures are likelier an outage of the service than a proxy that blocks WebSockets. */
 const socketFailuresMax = 3;
 
-/** The streams of a client: one connection for all, and the choice of the way. */
+/** The streams of a client, over one WebSocket or over server-sent events. */
 export function createStreams({
   baseUrl,
-  way,
+  transport,
   caller,
   sessions,
 }: {
   baseUrl: string;
-  way: EventsWay;
+  transport: EventsTransport;
   caller: Caller;
   sessions: Sessions;
 }): Streams {
-  const socket = createWebSocketWay(`${baseUrl.replace(/^http/, 'ws')}/trpc`, caller);
-  const answers = createServerSentEventsWay(caller, baseUrl);
+  const socket = createWebSocketTransport(`${baseUrl.replace(/^http/, 'ws')}/trpc`, caller);
+  const serverSentEvents = createServerSentEventsTransport(caller, baseUrl);
   const open = new Set<() => void>();
-  /** Set where WebSockets seem not to get through; the next try after a cut is made with one again. */
-  let isBlocked = way === 'sse' || typeof WebSocket === 'undefined';
+  /** WebSockets seem not to get through. After the next failure one is tried again. */
+  let isBlocked = transport === 'sse' || typeof WebSocket === 'undefined';
 
-  const ways: Ways = {
-    present: () => (isBlocked && way !== 'websocket' ? answers : socket),
-    failed(tried: Way, failures: number) {
-      if (way !== 'auto' || typeof WebSocket === 'undefined') return;
+  const transports: TransportChoice = {
+    current: () => (isBlocked && transport !== 'websocket' ? serverSentEvents : socket),
+    failed(tried: Transport, failures: number) {
+      if (transport !== 'auto' || typeof WebSocket === 'undefined') return;
       isBlocked = tried === socket && (!socket.hasWorked() || failures >= socketFailuresMax);
     },
   };
-  sessions.watch(socket.drop);
+  sessions.watch(socket.disconnect);
 
   return {
-    follow: (operation, input, options = {}) =>
-      createStream({ operation, input, options, ways, sessions, open, inWords: caller.inWords }),
+    subscribe: (operation, input, options = {}) =>
+      createStream({ operation, input, options, transports, sessions, open, explained: caller.explained }),
     close() {
       for (const stop of open) stop();
-      socket.drop();
+      socket.disconnect();
     },
   };
 }

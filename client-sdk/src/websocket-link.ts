@@ -1,23 +1,23 @@
-import { faultOf, parse } from './exchange.ts';
-import { Fault } from './fault.ts';
+import { toApiError, parse } from './exchange.ts';
+import { ApiError } from './api-error.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { onNetwork } from './waiting.ts';
-import type { Incoming } from './way.ts';
+import type { Incoming } from './transport.ts';
 
-/** How long connecting, and the first word on a subscription, may take. */
+/** The time limit for connecting, and for the first message of a subscription. */
 export const patienceMs = 10_000;
-/** The service says something every 25 seconds; who hears nothing for this long is cut off without knowing. */
+/** The service says something every 25 seconds; after so long a silence the connection is lost. */
 const silenceMs = 45_000;
 /** A connection without streams stays open for this long, for the next one. */
 const lingerMs = 250;
 
-/** What the close codes of the service mean; all others are cuts that pass. */
-const closings: Record<number, ConstructorParameters<typeof Fault>> = {
+/** The errors of the service's close codes. After all other codes the streams reconnect. */
+const closings: Record<number, ConstructorParameters<typeof ApiError>> = {
   4401: ['SESSION_ENDED', 'This session has ended: sign in again.', { status: 401, operation: 'events' }],
   4429: ['TOO_MANY_CONNECTIONS', 'Too many connections are open: close some.', { status: 429, operation: 'events' }],
 };
 
-/** What the service says on a connection, as tRPC words it. */
+/** A message of tRPC. */
 type Message = {
   id?: number | null;
   method?: string;
@@ -27,88 +27,90 @@ type Message = {
 
 type Subscriber = { operation: string; queue: Queue<Incoming> };
 
-/** A connection that is open. */
+/** An open connection. */
 export type Link = {
   subscribe(operation: string, input: unknown): { queue: Queue<Incoming>; stop(): void };
   close(): void;
 };
 
-/** Opens a connection and says who is calling. `onWord` is called when the service says something, `onGone` at the end. */
+/** Opens a connection and sends the credentials. `onMessage` is called for each message, `onClose` at the end. */
 export async function openLink(
   url: string,
-  proof: Record<string, string>,
-  { onWord, onGone }: { onWord(): void; onGone(): void },
+  credentials: Record<string, string>,
+  { onMessage, onClose }: { onMessage(): void; onClose(): void },
 ): Promise<Link> {
   const socket = new WebSocket(`${url}?connectionParams=1`);
   const subscribers = new Map<number, Subscriber>();
   let lastId = 0;
   let linger: ReturnType<typeof setTimeout> | undefined;
-  let silence = setTimeout(() => giveUp(cut()), patienceMs);
+  let silence = setTimeout(() => end(connectionLost()), patienceMs);
   // A browser keeps sockets that lead nowhere for a long time.
-  const off = onNetwork('offline', () => giveUp(cut()));
+  const off = onNetwork('offline', () => end(connectionLost()));
 
-  function giveUp(failure: Fault): void {
+  function end(failure: ApiError): void {
     clearTimeout(silence);
     clearTimeout(linger);
     off();
-    onGone();
+    onClose();
     for (const { queue } of subscribers.values()) queue.end(failure);
     subscribers.clear();
     socket.close();
   }
 
   socket.addEventListener('message', ({ data }) => {
-    onWord();
+    onMessage();
     clearTimeout(silence);
-    silence = setTimeout(() => giveUp(cut()), silenceMs);
+    silence = setTimeout(() => end(connectionLost()), silenceMs);
     if (data === 'PING') return socket.send('PONG');
     const message = (parse(String(data)) ?? {}) as Message;
-    // The service restarts: whoever comes again goes on where they were.
-    return message.method === 'reconnect' ? giveUp(cut()) : hand(message, subscribers.get(Number(message.id)));
+    // The service restarts: the streams reconnect and continue at their cursors.
+    return message.method === 'reconnect'
+      ? end(connectionLost())
+      : dispatch(message, subscribers.get(Number(message.id)));
   });
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('close', ({ code }) => {
-      const failure = closings[code] ? new Fault(...closings[code]) : cut();
+      const failure = closings[code] ? new ApiError(...closings[code]) : connectionLost();
       reject(failure);
-      giveUp(failure);
+      end(failure);
     });
   });
-  socket.send(JSON.stringify({ method: 'connectionParams', data: proof }));
+  socket.send(JSON.stringify({ method: 'connectionParams', data: credentials }));
 
   return {
     subscribe(operation, input) {
       clearTimeout(linger);
       const id = (lastId += 1);
-      const queue = createQueue<Incoming>(cut);
-      const say = (method: string, params?: object): void => {
+      const queue = createQueue<Incoming>(connectionLost);
+      const send = (method: string, params?: object): void => {
         if (socket.readyState === socket.OPEN) socket.send(JSON.stringify({ id, method, params }));
       };
       subscribers.set(id, { operation, queue });
-      say('subscription', { path: operation, input });
+      send('subscription', { path: operation, input });
       return {
         queue,
         stop() {
           if (!subscribers.delete(id)) return;
-          say('subscription.stop');
-          if (subscribers.size === 0) linger = setTimeout(() => giveUp(cut()), lingerMs);
+          send('subscription.stop');
+          if (subscribers.size === 0) linger = setTimeout(() => end(connectionLost()), lingerMs);
         },
       };
     },
-    close: () => giveUp(cut()),
+    close: () => end(connectionLost()),
   };
 }
 
-/** Hands what was said to whom it is about, where they still listen. */
-function hand({ error, result }: Message, subscriber: Subscriber | undefined): void {
+/** Passes a message to its subscription, if that still runs. */
+function dispatch({ error, result }: Message, subscriber: Subscriber | undefined): void {
   if (!subscriber) return;
   const { queue, operation } = subscriber;
-  if (error !== undefined) queue.end(faultOf(operation, error) ?? cut());
+  if (error !== undefined) queue.end(toApiError(operation, error) ?? connectionLost());
   else if (result?.type === 'started') queue.push('started');
   else if (result?.type === 'stopped') queue.end();
   else queue.push({ data: result?.data?.data });
 }
 
-export function cut(): Fault {
-  return new Fault('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation: 'events' });
+export function connectionLost(): ApiError {
+  return new ApiError('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation: 'events' });
 }

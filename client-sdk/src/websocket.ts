@@ -1,10 +1,10 @@
 import type { Caller } from './caller.ts';
 import { unlessAborted } from './waiting.ts';
-import type { Way } from './way.ts';
-import { cut, openLink, patienceMs, type Link } from './websocket-link.ts';
+import type { Transport } from './transport.ts';
+import { connectionLost, openLink, patienceMs, type Link } from './websocket-link.ts';
 
-/** Events over one WebSocket for all streams. Its first message says who is calling: tokens never stand in a URL. */
-export function createWebSocketWay(url: string, caller: Caller): Way & { hasWorked(): boolean } {
+/** One WebSocket for all streams. Its first message holds the credentials, because a URL may end up in logs. */
+export function createWebSocketTransport(url: string, caller: Caller): Transport & { hasWorked(): boolean } {
   let link: Promise<Link> | undefined;
   let hasWorked = false;
 
@@ -12,9 +12,9 @@ export function createWebSocketWay(url: string, caller: Caller): Way & { hasWork
     const opening = open();
     async function open(): Promise<Link> {
       try {
-        // The connection is everybody's: one who leaves does not keep the others from it.
-        const { headers } = await caller.proofOf(new AbortController().signal);
-        return await openLink(url, headers, { onWord: () => (hasWorked = true), onGone: forget });
+        // Streams share the connection, so the signal of one does not abort it.
+        const { headers } = await caller.credentials(new AbortController().signal);
+        return await openLink(url, headers, { onMessage: () => (hasWorked = true), onClose: forget });
       } catch (error) {
         forget();
         throw error;
@@ -28,15 +28,15 @@ export function createWebSocketWay(url: string, caller: Caller): Way & { hasWork
 
   return {
     hasWorked: () => hasWorked,
-    drop() {
+    disconnect() {
       void link?.then(({ close }) => close()).catch(() => {});
       link = undefined;
     },
-    async *listen({ operation, input, signal }) {
+    async *subscribe({ operation, input, signal }) {
       link ??= connect();
       const { queue, stop } = (await unlessAborted(link, signal)).subscribe(operation, input);
       const leave = (): void => queue.end();
-      const tooLong = setTimeout(() => queue.end(cut()), patienceMs);
+      const tooLong = setTimeout(() => queue.end(connectionLost()), patienceMs);
       signal.addEventListener('abort', leave, { once: true });
       try {
         for await (const incoming of queue) {

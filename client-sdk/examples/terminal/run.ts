@@ -32,7 +32,7 @@ export async function run<Own extends Options>(
     stopping.abort(new Problem('Stopped.'));
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  // Whoever read the output, such as `head`, has seen enough.
+  // The reader of the output, such as `head`, has closed it.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
   let url: string | undefined;

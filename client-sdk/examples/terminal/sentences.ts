@@ -1,4 +1,4 @@
-import { isFault, type Fault } from 'work-management-client';
+import { isApiError, type ApiError } from 'work-management-client';
 import { apiKey, urlOf } from './connection.ts';
 import { plain, plainLine } from './plain-text.ts';
 import { Problem } from './problem.ts';
@@ -6,24 +6,24 @@ import { Problem } from './problem.ts';
 /** What went wrong, and what to do next. */
 export function explain(error: unknown, url?: string): string {
   if (error instanceof Problem) return plain(error.message);
-  if (isFault(error)) return plain(sentenceOf(error, url));
+  if (isApiError(error)) return plain(sentenceOf(error, url));
   if (isOfSystem(error)) return plain(fileSentenceOf(error));
   return plain(`This should not happen: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 }
 
-function sentenceOf(fault: Fault, url?: string): string {
-  if (isFault(fault, 'NETWORK_ERROR', 'TIMEOUT'))
+function sentenceOf(error: ApiError, url?: string): string {
+  if (isApiError(error, 'NETWORK_ERROR', 'TIMEOUT'))
     return `No answer from ${urlOf(url)}. Is the service running there, and is --url or WMS_URL right?`;
-  if (isFault(fault, 'UNEXPECTED_ANSWER'))
+  if (isApiError(error, 'UNEXPECTED_ANSWER'))
     return `${urlOf(url)} answers, but is not the service. Are the host and the port in --url or WMS_URL right?`;
-  if (isFault(fault, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey() !== undefined)
+  if (isApiError(error, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey() !== undefined)
     return 'The key in WMS_API_KEY is refused: it is wrong, has expired or was revoked. Make another one with create-api-key.ts.';
-  if (isFault(fault, 'SCOPE_REQUIRED'))
+  if (isApiError(error, 'SCOPE_REQUIRED'))
     return 'The key in WMS_API_KEY may not do this. Make one with the scopes that it needs: create-api-key.ts.';
-  if (isFault(fault, 'VALIDATION_FAILED') && fault.issues.length > 0)
-    return fault.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-  if (fault.status >= 500) return `${fault.message} (request ${fault.requestId ?? 'without a name'})`;
-  return fault.message;
+  if (isApiError(error, 'VALIDATION_FAILED') && error.issues.length > 0)
+    return error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+  if (error.status >= 500) return `${error.message} (request ${error.requestId ?? 'without a name'})`;
+  return error.message;
 }
 
 function fileSentenceOf({ code, path, message }: NodeJS.ErrnoException): string {

@@ -1,4 +1,4 @@
-import { isFault, type Client, type TaskLogsBulkCreateAnswer } from 'work-management-client';
+import { isApiError, type Client, type TaskLogsBulkCreateAnswer } from 'work-management-client';
 import type { LineProblem } from '../terminal/sentences.ts';
 import type { Entry, Skipped } from './read-entries.ts';
 
@@ -43,7 +43,7 @@ async function sendBatch(sending: Sending, batch: Entry[]): Promise<void> {
   const userId = batch[0]!.employeeId;
   const entries = batch.map(({ line: _line, employeeId: _employeeId, ...entry }) => ({ ...entry, userId }));
   try {
-    // A thousand rows take a while on a small machine; a retry meanwhile would only wait for the first try.
+    // A thousand rows take a while on a small machine, and a retry would only wait for the first request.
     const limits = { timeoutMs: 300_000, tryTimeoutMs: 120_000 };
     take(outcome, batch, await client.taskLogs.bulkCreate({ user_id: userId, entries }, limits));
   } catch (error) {
@@ -75,12 +75,12 @@ const columnOf: Record<string, string> = {
 
 /** Which rows a refusal is about; none where it is about something else. */
 function refusedRows(error: unknown, batch: Entry[]): Map<Entry, string> {
-  if (isFault(error, 'FORBIDDEN', 'NOT_FOUND')) {
-    const problem = isFault(error, 'NOT_FOUND') ? 'This employee is not active any more.' : error.message;
+  if (isApiError(error, 'FORBIDDEN', 'NOT_FOUND')) {
+    const problem = isApiError(error, 'NOT_FOUND') ? 'This employee is not active any more.' : error.message;
     return new Map(batch.map((entry) => [entry, problem]));
   }
   const refused = new Map<Entry, string>();
-  if (!isFault(error, 'VALIDATION_FAILED')) return refused;
+  if (!isApiError(error, 'VALIDATION_FAILED')) return refused;
   for (const { path, message } of error.issues) {
     const [, index, field = ''] = path;
     const entry = batch[Number(index)];

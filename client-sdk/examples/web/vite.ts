@@ -1,17 +1,14 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, createServer, type InlineConfig } from 'vite';
+import { isPageCurrent, markPage, pageFolder } from '../../../server/surfaces/docs/demo-page.ts';
 
 /*
- * Builds the demo page into dist/, which is committed: whoever starts the service has the page without a build.
- * `--check` builds it elsewhere and fails where dist/ is another one; `--serve` serves it while it is changed, from
- * the service on port 3000.
+ * Builds the demo page into dist/, which git does not keep. `--if-changed` builds nothing where it is that of its source;
+ * `--serve` serves it while it is changed, from the service on port 3000.
  */
 
 const root = import.meta.dirname;
-const dist = join(root, 'dist');
 
 const config = (outDir: string): InlineConfig => ({
   root,
@@ -33,40 +30,22 @@ const config = (outDir: string): InlineConfig => ({
 if (process.argv.includes('--serve')) {
   const service = { target: 'http://127.0.0.1:3000', ws: true };
   const server = await createServer({
-    ...config(dist),
+    ...config(pageFolder),
     base: '/demo/',
     logLevel: 'info',
     server: { proxy: { '^/(?!demo/)': service } },
   });
   await server.listen();
   server.printUrls();
-} else if (process.argv.includes('--check')) {
-  const temp = await mkdtemp(join(tmpdir(), 'wms-demo-page-'));
+} else if (!process.argv.includes('--if-changed') || !isPageCurrent()) {
+  // Beside the old one, which is whole until this one is.
+  const made = join(root, `dist-${process.pid}`);
   try {
-    await build(config(temp));
-    const differing = findDifferences(temp, dist);
-    if (differing.length > 0) {
-      process.stderr.write(
-        `client-sdk/examples/web/dist is not what its source makes (${differing.join(', ')}): ` +
-          'run `npm run build:demo` and commit what it writes.\n',
-      );
-      process.exitCode = 1;
-    }
+    await build(config(made));
+    markPage(made);
+    rmSync(pageFolder, { recursive: true, force: true });
+    renameSync(made, pageFolder);
   } finally {
-    rmSync(temp, { recursive: true });
+    rmSync(made, { recursive: true, force: true });
   }
-} else {
-  await build(config(dist));
-}
-
-/** The files that only one of two folders has, or that differ. */
-function findDifferences(made: string, kept: string): string[] {
-  const filesOf = (folder: string): string[] =>
-    existsSync(folder)
-      ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'))
-      : [];
-  const names = new Set([...filesOf(made), ...filesOf(kept)]);
-  const textOf = (folder: string, name: string): string | undefined =>
-    existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'latin1') : undefined;
-  return [...names].filter((name) => textOf(made, name) !== textOf(kept, name));
 }

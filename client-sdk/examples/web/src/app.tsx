@@ -36,7 +36,7 @@ function SignedIn(): JSX.Element {
   const place = at.view === 'task' ? `task ${at.taskId}` : at.view;
   const isFirst = useRef(true);
 
-  // Whoever follows a link goes on reading at the top of what it leads to.
+  // After following a link, reading goes on at the top of the new page.
   useEffect(() => {
     if (isFirst.current) isFirst.current = false;
     else if (!(at.view === 'task' && at.commentId !== null)) {

@@ -24,7 +24,7 @@ export const client = createClient({
 });
 session.value = client.session;
 
-/** Whoever signs out in one tab is signed out in all of them. */
+/** A sign-out in one tab signs out all of them. */
 addEventListener('storage', ({ key, newValue }) => {
   if (key !== storageKey || newValue !== null || session.value === null) return;
   farewell.value = 'You have signed out in another window.';

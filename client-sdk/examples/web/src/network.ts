@@ -15,7 +15,7 @@ export const away = computed<'offline' | 'unreachable' | null>(() => {
   return link.value === 'waiting' ? 'unreachable' : null;
 });
 
-/** Counts how often the service was reached again after it was away: what is shown is read anew. */
+/** Counts how often the service was reached again after it was away: the page reads its data again. */
 export const comebacks = signal(0);
 let wasAway = false;
 effect(() => {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { isFault } from 'work-management-client';
+import { isApiError } from 'work-management-client';
 
 /** A failure of something small, shown at the edge of the page until it is closed. */
 export const failure = signal<string | null>(null);
@@ -13,10 +13,10 @@ export function announce(text: string): void {
 
 /** A failure in a sentence for the person who caused it. */
 export function explain(error: unknown): string {
-  if (isFault(error, 'NETWORK_ERROR', 'TIMEOUT'))
+  if (isApiError(error, 'NETWORK_ERROR', 'TIMEOUT'))
     return 'The service did not answer, so this may not have been saved. Try again in a moment.';
-  if (isFault(error, 'RATE_LIMITED')) return 'That was a lot at once. Wait a minute and try again.';
-  if (isFault(error) && error.issues.length > 0) return error.issues.map((issue) => issue.message).join(' ');
+  if (isApiError(error, 'RATE_LIMITED')) return 'That was a lot at once. Wait a minute and try again.';
+  if (isApiError(error) && error.issues.length > 0) return error.issues.map((issue) => issue.message).join(' ');
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
 }
 
@@ -28,7 +28,7 @@ export async function attempt(run: () => Promise<unknown>): Promise<boolean> {
     return true;
   } catch (error) {
     // A session that has ended shows the sign-in form, which says it.
-    if (!isFault(error, 'SESSION_ENDED')) failure.value = explain(error);
+    if (!isApiError(error, 'SESSION_ENDED')) failure.value = explain(error);
     return false;
   }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isFault, type Fault } from 'work-management-client';
+import { isApiError, type ApiError } from 'work-management-client';
 import { comebacks } from './network.ts';
 import { explain } from './notices.ts';
 
@@ -8,12 +8,12 @@ export type Loaded<Value> = {
   value: Value | undefined;
   /** Why there is nothing newer. */
   problem: string | null;
-  fault: Fault | null;
+  error: ApiError | null;
   reload(): void;
 };
 
 /**
- * Reads something for a component: anew when one of `keys` changes, when the window is looked at again, and when the
+ * Reads something for a component: again when one of `keys` changes, when the window is looked at again, and when the
  * service was away.
  */
 export function useLoad<Value>(read: (signal: AbortSignal) => Promise<Value>, keys: readonly unknown[]): Loaded<Value> {
@@ -48,7 +48,7 @@ export function useLoad<Value>(read: (signal: AbortSignal) => Promise<Value>, ke
   return {
     value,
     problem: error === undefined ? null : explain(error),
-    fault: isFault(error) ? error : null,
+    error: isApiError(error) ? error : null,
     reload,
   };
 }

@@ -38,7 +38,7 @@ async function loadWorkspace(): Promise<void> {
   const company_id = getCompanyId();
   const [people, { company }] = await Promise.all([
     client.employees.list({ company_id }),
-    client.company.details({ company_id }),
+    client.company.get({ company_id }),
     loadProjects(),
   ]);
   employees.value = people.employees;

@@ -35,7 +35,7 @@ export function Column({ status, projectId, mine, today, made, onNew }: ColumnPr
         client.tasks.list({ ...input, page: index + 1 }, { signal }),
       );
       const answers = await Promise.all(read);
-      // A task that moved to the next page meanwhile comes once.
+      // A task that moved to the next page between two reads is shown once.
       const tasks = new Map(answers.flatMap(({ results }) => results).map((task) => [task._id, task]));
       return { tasks: [...tasks.values()], total: answers[0]!.total };
     },

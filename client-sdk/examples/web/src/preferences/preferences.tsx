@@ -29,7 +29,7 @@ export function Preferences(): JSX.Element {
 
   async function change(category: Category, ways: NotificationPreferences[Category]): Promise<void> {
     const isSaved = await attempt(() =>
-      write(() => client.notifications.setPreferences({ employee_id, [category]: ways })),
+      write(() => client.notifications.updatePreferences({ employee_id, [category]: ways })),
     );
     if (isSaved) announce('Saved');
     reload();

@@ -1,5 +1,10 @@
 import { effect, signal } from '@preact/signals';
-import { isFault, type Notification, type NotificationsOnMineEvent, type StreamStatus } from 'work-management-client';
+import {
+  isApiError,
+  type Notification,
+  type NotificationsOnMineEvent,
+  type StreamStatus,
+} from 'work-management-client';
 import { client, getMe, me, session } from '../client.ts';
 import { link, write } from '../network.ts';
 import { announce, attempt } from '../notices.ts';
@@ -40,7 +45,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     for await (const event of client.notifications.onMine({}, { signal, onStatus })) await take(event, signal);
   } catch (error) {
     // What else may end it ends the session as well.
-    if (!isFault(error)) throw error;
+    if (!isApiError(error)) throw error;
   }
 }
 
@@ -61,7 +66,7 @@ export async function loadMore(): Promise<void> {
   page = next.page;
   hasMore.value = next.page < next.totalPages;
   const known = notifications.value ?? [];
-  // What came meanwhile has pushed some onto the next page.
+  // New notifications have pushed some onto the next page.
   notifications.value = [...known, ...next.results.filter(({ _id }) => known.every((one) => one._id !== _id))];
 }
 

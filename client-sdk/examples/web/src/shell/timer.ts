@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isFault, type Timer } from 'work-management-client';
+import { isApiError, type Timer } from 'work-management-client';
 import { client, getMe, me } from '../client.ts';
 import { comebacks, write } from '../network.ts';
 import { announce, attempt } from '../notices.ts';
@@ -35,7 +35,7 @@ async function loadTimer(): Promise<void> {
 async function take(running: Timer): Promise<void> {
   const { title } = await client.tasks.get({ task_id: running.taskId }).catch((error: unknown) => {
     // A timer goes on when its task is deleted.
-    if (isFault(error, 'NOT_FOUND')) return { title: 'A deleted task' };
+    if (isApiError(error, 'NOT_FOUND')) return { title: 'A deleted task' };
     throw error;
   });
   timedTitle.value = title;
@@ -49,7 +49,7 @@ export async function startTimer(task: { _id: number; title: string }): Promise<
     announce(`The timer runs on ${task.title}.`);
   } catch (error) {
     // Started elsewhere: show that one.
-    if (isFault(error, 'TIMER_RUNNING')) await loadTimer();
+    if (isApiError(error, 'TIMER_RUNNING')) await loadTimer();
     throw error;
   }
 }
@@ -59,7 +59,7 @@ export async function stopTimer(): Promise<void> {
     const log = await write(() => client.timers.stop());
     announce(`The timer stopped after ${duration(log.durationSeconds)}.`);
   } catch (error) {
-    if (!isFault(error, 'TIMER_NOT_RUNNING')) throw error;
+    if (!isApiError(error, 'TIMER_NOT_RUNNING')) throw error;
   }
   timer.value = null;
   logged.value += 1;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { isFault, type Invitation } from 'work-management-client';
+import { isApiError, type Invitation } from 'work-management-client';
 import { client } from '../client.ts';
 import { write } from '../network.ts';
 import { explain } from '../notices.ts';
@@ -24,7 +24,7 @@ export function InvitationPage(link: Link): JSX.Element {
   );
 }
 
-/** The open invitations of whoever is signed in. One that is accepted begins a session in that company. */
+/** The open invitations of the signed-in person. One that is accepted begins a session in that company. */
 export function Invitations({ link, none }: { link?: Link; none: string }): JSX.Element {
   const [refusal, setRefusal] = useState<string | null>(null);
   const { value, problem, reload } = useLoad(async (signal) => client.invitations.list({ signal }), []);
@@ -36,7 +36,7 @@ export function Invitations({ link, none }: { link?: Link; none: string }): JSX.
       reload();
     } catch (error) {
       setRefusal(
-        isFault(error, 'ADDRESS_PROOF_REQUIRED')
+        isApiError(error, 'ADDRESS_PROOF_REQUIRED')
           ? 'To accept, open the link in the invitation mail, or sign out and sign in with a mailed code.'
           : explain(error),
       );

@@ -9,17 +9,17 @@ import { attempt } from '../notices.ts';
 import { Avatar, Loading, Problem, statuses, StatusBadge, statusNames, type Status } from '../parts.tsx';
 import { boardHref } from '../route.ts';
 import { TimerButton } from '../shell/timer-pill.tsx';
-import { TalkView } from '../talk/talk-view.tsx';
+import { CommentsView } from '../comments/comments-view.tsx';
 import { dayIn, dayInWords } from '../time.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 import { nameOf, projectNameOf, timezone } from '../workspace.ts';
 import { LoggedTime } from './logged-time.tsx';
 
-/** One task: what it is, who does it, the time on it, and the talk about it. */
+/** One task: what it is, who does it, the time on it, and the comments on it. */
 export function TaskPage({ taskId, commentId }: { taskId: number; commentId: number | null }): JSX.Element {
   const [changed, setChanged] = useState<Task | null>(null);
-  const { value, problem, fault, reload } = useLoad(
+  const { value, problem, error, reload } = useLoad(
     async (signal) => {
       const task = await client.tasks.get({ task_id: taskId }, { signal });
       setChanged(null);
@@ -30,7 +30,7 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
   const task = changed ?? value;
   useTitle(task?.title ?? 'Task');
 
-  if (fault?.code === 'NOT_FOUND') {
+  if (error?.code === 'NOT_FOUND') {
     return (
       <div class="empty card">
         <h1>This task is not there</h1>
@@ -68,7 +68,7 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
         <Facts task={task} />
         <LoggedTime taskId={taskId} />
       </aside>
-      <TalkView task={task} targetId={commentId} />
+      <CommentsView task={task} targetId={commentId} />
     </div>
   );
 }

@@ -9,15 +9,15 @@ export type Change =
   | { type: 'liked' | 'unliked'; comment: CommentNow; by: Person }
   | { type: 'seen'; commentIds: number[]; by: Person };
 
-/** A talk as far as it is known: what it is told answers what is new in it, so nothing is shown twice. */
-export type Talk = {
-  /** The whole talk as it stands. */
+/** The comments that were shown: it returns only what is new, so nothing is shown twice. */
+export type TrackedComments = {
+  /** All comments as they are now. */
   list(comments: readonly Comment[]): Change[];
   take(event: CommentsOnTaskEvent): Change[];
   find(commentId: number): CommentNow | undefined;
 };
 
-export function createTalk(): Talk {
+export function trackComments(): TrackedComments {
   const known = new Map<number, CommentNow>();
 
   /** What differs from what was known of a comment. */

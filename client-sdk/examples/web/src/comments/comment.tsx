@@ -10,21 +10,21 @@ import { Ago, Avatar } from '../parts.tsx';
 import { Actions } from './comment-actions.tsx';
 import { Composer } from './composer.tsx';
 import { plainTextOf, RichText } from './rich-text.tsx';
-import type { Talk } from './talk.ts';
+import type { LiveComments } from './live-comments.ts';
 import type { Thread } from './threads.ts';
 
-type CommentProps = { thread: Thread; talk: Talk; task: Task; depth: number; targetId: number | null };
+type CommentProps = { thread: Thread; live: LiveComments; task: Task; depth: number; targetId: number | null };
 
 /** Deeper than this, answers stand in one line below each other and say whom they answer. */
 const deepest = 4;
 
 /** One comment with all that was answered to it. */
-export function CommentThread({ thread, talk, task, depth, targetId }: CommentProps): JSX.Element {
+export function CommentThread({ thread, live, task, depth, targetId }: CommentProps): JSX.Element {
   const { comment, replies } = thread;
   return (
     <li class="thread">
       <Contained what="This comment" of={comment}>
-        {comment.isDeleted ? <Tombstone comment={comment} /> : <Live {...{ thread, talk, task, depth, targetId }} />}
+        {comment.isDeleted ? <Tombstone comment={comment} /> : <Live {...{ thread, live, task, depth, targetId }} />}
       </Contained>
       {replies.length > 0 && (
         <ol class={`replies ${depth < deepest ? 'indented' : ''}`} aria-label={`Replies to ${comment.sender.name}`}>
@@ -32,7 +32,7 @@ export function CommentThread({ thread, talk, task, depth, targetId }: CommentPr
             <CommentThread
               key={reply.comment._id}
               thread={reply}
-              talk={talk}
+              live={live}
               task={task}
               depth={depth + 1}
               targetId={targetId}
@@ -55,7 +55,7 @@ function Tombstone({ comment }: { comment: CommentNow }): JSX.Element {
   );
 }
 
-function Live({ thread, talk, task, targetId }: CommentProps): JSX.Element {
+function Live({ thread, live, task, targetId }: CommentProps): JSX.Element {
   const { comment } = thread;
   const [mode, setMode] = useState<'read' | 'reply' | 'edit' | 'delete'>('read');
   const box = useRef<HTMLElement>(null);
@@ -68,13 +68,13 @@ function Live({ thread, talk, task, targetId }: CommentProps): JSX.Element {
     box.current?.focus({ preventScroll: true });
   }, [isTarget]);
 
-  /** Whoever opened a form goes on where they were. */
+  /** Closing the form returns the focus to where it was. */
   function close(): void {
     setMode('read');
     box.current?.focus({ preventScroll: true });
   }
 
-  const marks = [isTarget ? 'target' : '', talk.fresh.value.has(comment._id) ? 'fresh' : ''].join(' ');
+  const marks = [isTarget ? 'target' : '', live.fresh.value.has(comment._id) ? 'fresh' : ''].join(' ');
   return (
     <article
       ref={box}
@@ -98,8 +98,8 @@ function Live({ thread, talk, task, targetId }: CommentProps): JSX.Element {
             isFocused
             onCancel={close}
             onSend={async ({ idempotencyKey, ...change }) => {
-              talk.put(
-                await write(() => client.comments.edit({ comment_id: comment._id, ...change }, { idempotencyKey })),
+              live.put(
+                await write(() => client.comments.update({ comment_id: comment._id, ...change }, { idempotencyKey })),
               );
               close();
             }}
@@ -114,8 +114,8 @@ function Live({ thread, talk, task, targetId }: CommentProps): JSX.Element {
             </a>
           </p>
         )}
-        {mode !== 'edit' && <Actions {...{ comment, talk, task, setMode }} />}
-        {mode === 'delete' && <DeleteQuestion {...{ thread, talk, close }} />}
+        {mode !== 'edit' && <Actions {...{ comment, live, task, setMode }} />}
+        {mode === 'delete' && <DeleteQuestion {...{ thread, live, close }} />}
         {mode === 'reply' && (
           <Composer
             label={`Reply to ${sender.name}`}
@@ -124,7 +124,7 @@ function Live({ thread, talk, task, targetId }: CommentProps): JSX.Element {
             onCancel={close}
             onSend={async ({ idempotencyKey, ...written }) => {
               const input = { taskId: task._id, sender: getMe()._id, reply_to: comment._id, ...written };
-              talk.put(await write(() => client.comments.create(input, { idempotencyKey })));
+              live.put(await write(() => client.comments.create(input, { idempotencyKey })));
               close();
             }}
           />
@@ -134,15 +134,15 @@ function Live({ thread, talk, task, targetId }: CommentProps): JSX.Element {
   );
 }
 
-function DeleteQuestion({ thread, talk, close }: { thread: Thread; talk: Talk; close(): void }): JSX.Element {
+function DeleteQuestion({ thread, live, close }: { thread: Thread; live: LiveComments; close(): void }): JSX.Element {
   const { comment, replies } = thread;
   const yes = useRef<HTMLButtonElement>(null);
   useEffect(() => yes.current?.focus(), []);
 
   async function remove(): Promise<void> {
     await write(() => client.comments.delete({ comment_id: comment._id }));
-    if (replies.length > 0) talk.change(comment._id, { isDeleted: true, message: null });
-    else talk.remove(comment._id);
+    if (replies.length > 0) live.change(comment._id, { isDeleted: true, message: null });
+    else live.remove(comment._id);
   }
 
   return (

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { CommentNow } from 'work-management-client';
 import { plainJson, plainLine, textOfHtml } from '../terminal/plain-text.ts';
-import type { Change, Talk } from './changes.ts';
+import type { Change, TrackedComments } from './changes.ts';
 
 /** A change as a line of JSON. */
 export function changeAsJson(change: Change): string {
@@ -9,16 +9,16 @@ export function changeAsJson(change: Change): string {
 }
 
 /** A change as people read it. */
-export function changeAsText(change: Change, talk: Talk): string {
+export function changeAsText(change: Change, tracked: TrackedComments): string {
   const { type } = change;
   switch (type) {
     case 'listed':
       return indent(
-        commentAsText(change.comment, change.depth === 0 ? talk : undefined),
+        commentAsText(change.comment, change.depth === 0 ? tracked : undefined),
         2 * Math.min(change.depth, depthMax),
       );
     case 'written':
-      return commentAsText(change.comment, talk);
+      return commentAsText(change.comment, tracked);
     case 'edited':
       return `${dim(`${nameOf(change.comment)} has changed #${change.comment._id}:`)}\n${bodyOf(change.comment)}`;
     case 'deleted':
@@ -39,9 +39,9 @@ export function changeAsText(change: Change, talk: Talk): string {
 /** Deeper threads do not move further to the right. */
 const depthMax = 8;
 
-/** With the talk, what it answers is named; in a thread the eye sees that. */
-function commentAsText(comment: CommentNow, talk?: Talk): string {
-  const answered = comment.reply_to === null ? undefined : talk?.find(comment.reply_to);
+/** With all comments, the one it answers is named; in a thread the eye sees that. */
+function commentAsText(comment: CommentNow, tracked?: TrackedComments): string {
+  const answered = comment.reply_to === null ? undefined : tracked?.find(comment.reply_to);
   const facts = [
     whenOf(comment.createdAt),
     answered ? `in reply to #${answered._id} of ${nameOf(answered)}` : [],

@@ -4,17 +4,17 @@ import { client, getMe } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { write } from '../network.ts';
 import { attempt } from '../notices.ts';
-import type { Talk } from './talk.ts';
+import type { LiveComments } from './live-comments.ts';
 
 /** What one can do with a comment, and who has seen it. */
 export function Actions({
   comment,
-  talk,
+  live,
   task,
   setMode,
 }: {
   comment: CommentNow;
-  talk: Talk;
+  live: LiveComments;
   task: Task;
   setMode(mode: 'reply' | 'edit' | 'delete'): void;
 }): JSX.Element {
@@ -26,7 +26,7 @@ export function Actions({
     const input = { employee_id: me._id, comment_id: _id };
     const answer = await write(() => (likedByMe ? client.comments.unlike(input) : client.comments.like(input)));
     const others = likes.filter((one) => one.employee_id !== me._id);
-    talk.change(_id, {
+    live.change(_id, {
       ...answer,
       likes: answer.likedByMe ? [...others, { employee_id: me._id, name: me.name }] : others,
     });

@@ -1,10 +1,10 @@
-import type { FaultStatuses, IssueCodes } from './contract.ts';
+import type { ErrorStatuses, IssueCodes } from './contract.ts';
 
 /** What only the client itself can say: no answer came, none came in time, or what came is no answer of the service. */
-export type ClientFaultCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER';
+export type ClientErrorCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER';
 
 /** Why a call failed, in a word for programs: every code that the service declares, and the client's own. */
-export type FaultCode = keyof FaultStatuses | ClientFaultCode;
+export type ApiErrorCode = keyof ErrorStatuses | ClientErrorCode;
 
 /**
  * What is wrong with a part of an input, in a word for programs: every code that the service answers; {@link IssueCodes}
@@ -19,7 +19,7 @@ export interface Issue {
   code: IssueCode;
 }
 
-export interface FaultDetails {
+export interface ApiErrorDetails {
   /** The HTTP status; 0 where no answer came. */
   status: number;
   /** The operation that was called, such as `tasks.create`. */
@@ -30,8 +30,8 @@ export interface FaultDetails {
   cause?: unknown;
 }
 
-/** What a failed call throws. Its message is a sentence for a person; {@link isFault} tells by its code what to do. */
-export class Fault<Code extends FaultCode = FaultCode> extends Error {
+/** What a failed call throws. Its message is a sentence for a person; {@link isApiError} tells by its code what to do. */
+export class ApiError<Code extends ApiErrorCode = ApiErrorCode> extends Error {
   readonly code: Code;
   /** The HTTP status; 0 where no answer came. */
   readonly status: number;
@@ -44,9 +44,9 @@ export class Fault<Code extends FaultCode = FaultCode> extends Error {
   /** How long to wait before another try, where the service says so. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: Code, message: string, details: FaultDetails) {
+  constructor(code: Code, message: string, details: ApiErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'Fault';
+    this.name = 'ApiError';
     this.code = code;
     this.status = details.status;
     this.operation = details.operation;
@@ -57,11 +57,14 @@ export class Fault<Code extends FaultCode = FaultCode> extends Error {
 }
 
 /**
- * Whether something that was thrown is a fault, or one of those that are named.
+ * Whether something that was thrown is an API error, or one of those that are named.
  *
  * @example
- * if (isFault(error, 'DUPLICATE_TASK_LOG')) return 'That time is logged already.';
+ * if (isApiError(error, 'DUPLICATE_TASK_LOG')) return 'That time is logged already.';
  */
-export function isFault<Code extends FaultCode = FaultCode>(error: unknown, ...codes: Code[]): error is Fault<Code> {
-  return error instanceof Fault && (codes.length === 0 || codes.includes(error.code as Code));
+export function isApiError<Code extends ApiErrorCode = ApiErrorCode>(
+  error: unknown,
+  ...codes: Code[]
+): error is ApiError<Code> {
+  return error instanceof ApiError && (codes.length === 0 || codes.includes(error.code as Code));
 }

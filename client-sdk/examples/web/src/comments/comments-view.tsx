@@ -6,34 +6,34 @@ import { write } from '../network.ts';
 import { Loading, Problem } from '../parts.tsx';
 import { CommentThread } from './comment.tsx';
 import { Composer } from './composer.tsx';
-import { openTalk, type Talk } from './talk.ts';
+import { openComments, type LiveComments } from './live-comments.ts';
 import type { Thread } from './threads.ts';
 
-/** The talk on a task: threads, live, with a place to write. */
-export function TalkView({ task, targetId }: { task: Task; targetId: number | null }): JSX.Element {
-  const [talk, setTalk] = useState<Talk | null>(null);
+/** The comments on a task: threads, live, with a place to write. */
+export function CommentsView({ task, targetId }: { task: Task; targetId: number | null }): JSX.Element {
+  const [live, setLive] = useState<LiveComments | null>(null);
   useEffect(() => {
-    const opened = openTalk(task._id);
-    setTalk(opened);
+    const opened = openComments(task._id);
+    setLive(opened);
     return () => opened.stop();
   }, [task._id]);
 
-  const threads = talk?.threads.value;
+  const threads = live?.threads.value;
   return (
-    <section class="talk card" aria-labelledby="talk-heading">
-      <h2 id="talk-heading">Talk {threads && <span class="count">{countOf(threads)}</span>}</h2>
-      <Problem text={talk?.problem.value ?? null} onRetry={() => talk?.reload()} />
-      {!threads && talk?.problem.value === null && <Loading label="Reading the comments" lines={4} />}
-      {talk && threads?.length === 0 && (
+    <section class="comments card" aria-labelledby="comments-heading">
+      <h2 id="comments-heading">Comments {threads && <span class="count">{countOf(threads)}</span>}</h2>
+      <Problem text={live?.problem.value ?? null} onRetry={() => live?.reload()} />
+      {!threads && live?.problem.value === null && <Loading label="Reading the comments" lines={4} />}
+      {live && threads?.length === 0 && (
         <p class="quiet">Nobody has said anything yet. Ask a question, or tell how it is going.</p>
       )}
-      {talk && threads && threads.length > 0 && (
+      {live && threads && threads.length > 0 && (
         <ol class="threads">
           {threads.map((thread) => (
             <CommentThread
               key={thread.comment._id}
               thread={thread}
-              talk={talk}
+              live={live}
               task={task}
               depth={1}
               targetId={targetId}
@@ -41,13 +41,13 @@ export function TalkView({ task, targetId }: { task: Task; targetId: number | nu
           ))}
         </ol>
       )}
-      {talk && threads && (
+      {live && threads && (
         <Composer
           label="Write a comment"
           action="Comment"
           onSend={async ({ idempotencyKey, ...written }) => {
             const input = { taskId: task._id, sender: getMe()._id, ...written };
-            talk.put(await write(() => client.comments.create(input, { idempotencyKey })));
+            live.put(await write(() => client.comments.create(input, { idempotencyKey })));
           }}
         />
       )}

@@ -23,10 +23,8 @@ type ComposerProps = {
 export function Composer({ label, action, text: first = '', isFocused, onSend, onCancel }: ComposerProps): JSX.Element {
   const id = useId();
   const area = useRef<HTMLTextAreaElement>(null);
-  const key = useRef({ text: '', key: '' });
   const [text, setText] = useState(first);
-  const [isSending, setSending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { send, isSending, problem } = useSending(onSend, () => setText(''));
   const mentions = useMentions(area, setText);
 
   useEffect(() => {
@@ -35,30 +33,11 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
     area.current?.setSelectionRange(first.length, first.length);
   }, []);
 
-  async function send(): Promise<void> {
-    if (text.trim() === '' || isSending) return;
-    // The same text is the same comment, also where the answer to the first try was lost.
-    if (key.current.text !== text) key.current = { text, key: crypto.randomUUID() };
-    setSending(true);
-    setProblem(null);
-    try {
-      const mentionedEmails = mentionedIn(text, activeEmployees.value);
-      // As text: whatever was typed, code and angle brackets included, is shown as it was typed.
-      await onSend({ message: text, format: 'text', mentionedEmails, idempotencyKey: key.current.key });
-      key.current = { text: '', key: '' };
-      setText('');
-    } catch (error) {
-      setProblem(explain(error));
-    } finally {
-      setSending(false);
-    }
-  }
-
   function onKeyDown(event: KeyboardEvent): void {
     if (mentions.takeKey(event)) return;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      void send();
+      void send(text);
     } else if (event.key === 'Escape' && onCancel) {
       event.preventDefault();
       onCancel();
@@ -70,7 +49,7 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        void send(text);
       }}
     >
       <label class="visually-hidden" for={id}>
@@ -95,26 +74,7 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
           onClick={() => mentions.look()}
           onBlur={() => mentions.close()}
         />
-        {mentions.people.length > 0 && (
-          <ul class="mention-picker" id={`${id}-people`} role="listbox" aria-label="People to mention">
-            {mentions.people.map((person, index) => (
-              <li
-                key={person._id}
-                id={`${id}-person-${index}`}
-                role="option"
-                aria-selected={index === mentions.index}
-                onMouseDown={(event) => {
-                  event.preventDefault();
-                  mentions.choose(person);
-                }}
-              >
-                <Avatar id={person._id} name={person.name} />
-                <span class="mention-name">{person.name}</span>
-                <span class="mention-role">{roleOf(person)}</span>
-              </li>
-            ))}
-          </ul>
-        )}
+        <MentionPicker id={id} mentions={mentions} />
       </div>
       {problem !== null && (
         <p class="problem-line" role="alert">
@@ -136,5 +96,56 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
         </button>
       </div>
     </form>
+  );
+}
+
+/** Sends what was written. The same text gets the same key, so that a retry after a lost answer makes no second comment. */
+function useSending(onSend: (written: Written) => Promise<void>, onSent: () => void) {
+  const last = useRef({ text: '', key: '' });
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  async function send(text: string): Promise<void> {
+    if (text.trim() === '' || isSending) return;
+    if (last.current.text !== text) last.current = { text, key: crypto.randomUUID() };
+    setSending(true);
+    setProblem(null);
+    try {
+      const mentionedEmails = mentionedIn(text, activeEmployees.value);
+      // As plain text, so code and angle brackets are shown as they were typed.
+      await onSend({ message: text, format: 'text', mentionedEmails, idempotencyKey: last.current.key });
+      last.current = { text: '', key: '' };
+      onSent();
+    } catch (error) {
+      setProblem(explain(error));
+    } finally {
+      setSending(false);
+    }
+  }
+
+  return { send, isSending, problem };
+}
+
+function MentionPicker({ id, mentions }: { id: string; mentions: ReturnType<typeof useMentions> }): JSX.Element | null {
+  if (mentions.people.length === 0) return null;
+  return (
+    <ul class="mention-picker" id={`${id}-people`} role="listbox" aria-label="People to mention">
+      {mentions.people.map((person, index) => (
+        <li
+          key={person._id}
+          id={`${id}-person-${index}`}
+          role="option"
+          aria-selected={index === mentions.index}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            mentions.choose(person);
+          }}
+        >
+          <Avatar id={person._id} name={person.name} />
+          <span class="mention-name">{person.name}</span>
+          <span class="mention-role">{roleOf(person)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
