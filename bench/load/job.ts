@@ -1,5 +1,5 @@
-import type { Format } from '../requests.ts';
-import type { World } from '../world.ts';
+import type { Format } from '../operations/requests.ts';
+import type { World } from '../support/world.ts';
 
 export type Caller = { employeeId: number; headers: Record<string, string> };
 

@@ -1,5 +1,5 @@
-import { furtherOperations, operations } from '../operations.ts';
-import { callsPerRequest, toRequest } from '../requests.ts';
+import { furtherOperations, operations } from '../operations/operations.ts';
+import { callsPerRequest, toRequest } from '../operations/requests.ts';
 import { openConnection, type Connection } from './connection.ts';
 import type { Job, Load } from './job.ts';
 

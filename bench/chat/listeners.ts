@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import { nowMicros, type Arrivals, type Listening, type Session } from './arrivals.ts';
+
+/*
+ * Those who hear what is said on a task: so many connections, in a process of their own, so that they do not take the
+ * time of the service. They read the number of each event and note when it came.
+ */
+
+/** How many connections are opened at once. */
+const openedAtOnce = 50;
+
+async function listen({ url, taskId, webSockets, eventStreams, sessions }: Listening): Promise<void> {
+  const wanted = { webSockets, eventStreams };
+  const arrived = new Map<number, Arrivals>();
+  function note(kind: 'webSockets' | 'eventStreams', eventId: number): void {
+    const arrivals = arrived.get(eventId) ?? { eventId, webSockets: [], eventStreams: [] };
+    arrived.set(eventId, arrivals);
+    arrivals[kind].push(nowMicros());
+    if (arrivals.webSockets.length < wanted.webSockets || arrivals.eventStreams.length < wanted.eventStreams) return;
+    arrived.delete(eventId);
+    process.send!(arrivals);
+  }
+
+  const openers = [
+    ...Array.from({ length: webSockets }, () => (session: Session) => overWebSocket(session)),
+    ...Array.from({ length: eventStreams }, () => (session: Session) => overEvents(session)),
+  ];
+  for (let opened = 0; opened < openers.length; opened += openedAtOnce) {
+    const some = openers.slice(opened, opened + openedAtOnce);
+    await Promise.all(some.map((open, nth) => open(sessions[(opened + nth) % sessions.length]!)));
+    process.send!({ opened: opened + some.length });
+  }
+
+  async function overWebSocket(session: Session): Promise<void> {
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/trpc?connectionParams=1`);
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ method: 'connectionParams', data: session }));
+    const params = { path: 'comments.onTask', input: { taskId } };
+    socket.send(JSON.stringify({ id: 1, method: 'subscription', params }));
+    const [first] = (await once(socket, 'message')) as [Buffer];
+    if (!String(first).includes('"started"')) throw new Error(`no subscription: ${String(first)}`);
+    socket.on('message', (data: Buffer) => {
+      const text = String(data);
+      if (text === 'PING') socket.send('PONG');
+      else note('webSockets', Number(/"id":"(\d+)"/.exec(text)![1]));
+    });
+  }
+
+  async function overEvents(session: Session): Promise<void> {
+    const input = encodeURIComponent(JSON.stringify({ taskId }));
+    const call = request(`${url}/trpc/comments.onTask?input=${input}`, {
+      agent: false,
+      headers: { ...session, accept: 'text/event-stream' },
+    }).end();
+    const [answer] = (await once(call, 'response')) as [IncomingMessage];
+    if (answer.statusCode !== 200) throw new Error(`no events: ${answer.statusCode}`);
+    // The event that says that it has begun comes first.
+    await once(answer, 'data');
+    let rest = '';
+    answer.on('data', (chunk: Buffer) => {
+      const lines = `${rest}${String(chunk)}`.split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) if (line.startsWith('id: ')) note('eventStreams', Number(line.slice(4)));
+    });
+  }
+}
+
+process.on('message', (listening: Listening) => {
+  listen(listening).then(
+    () => process.send!({ isReady: true }),
+    (error: unknown) => process.send!({ error: String(error) }),
+  );
+});
+process.once('disconnect', () => process.exit());

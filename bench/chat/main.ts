@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKeys } from '../../server/platform/signing-keys.ts';
+import type { Session } from './arrivals.ts';
+import { measureFanOut } from './fan-out.ts';
+import { callsAtOnce, readOptions } from './options.ts';
+import { print, type Figures, type Result } from './print.ts';
+import { gatherTalk, longTaskComments, makeChatBed, signInAgain } from './world.ts';
+import { openCluster } from '../support/cluster.ts';
+import type { Bed } from '../support/database.ts';
+import { startGenerator, type Generator } from '../support/generator.ts';
+import type { Load } from '../load/job.ts';
+import { choosePinning, cpuSecondsOf, describeMachine, residentMb } from '../support/machine.ts';
+import { commentsPerTask } from '../support/seed-comments.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import type { World } from '../support/world.ts';
+
+/*
+ * What talk costs: reading and writing comments, the list of notifications and its badge, and how long an event takes
+ * to reach a thousand who listen. The service runs as it is, in a process of its own; see README.md.
+ */
+
+const report = (what: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1B[K${what}`);
+  else if (what !== '' && !/^\d+ of |: \d*[1-9] of /.test(what)) process.stderr.write(`${what}\n`);
+};
+
+function read(): ReturnType<typeof readOptions> {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
+}
+
+/** Connections that one session holds; the service lets it hold a thousand. */
+const connectionsPerSession = 500;
+
+const options = read();
+const pinning = choosePinning();
+const cluster = await openCluster().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});
+const undo: (() => unknown)[] = [() => cluster.stop()];
+async function undoAll(): Promise<void> {
+  for (const step of undo.splice(0).toReversed()) await step();
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void undoAll().finally(() => process.exit(130)));
+
+/** The service as it is run, profiled where that is wanted. */
+async function startService(bed: Bed, keys: string): Promise<ServiceProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'wms-bench-chat-'));
+  undo.push(() => rm(folder, { recursive: true }));
+  const settings = {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'http://127.0.0.1',
+    APP_URL: 'http://127.0.0.1',
+    ACCEPT_MAIL_FILE: 'true',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_MINUTE: '100000000',
+  };
+  const { profileTo } = options;
+  const flags = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`];
+  const service = await startServiceProcess(
+    { ...settings, DATABASE_URL: bed.url, DATA_DIR: folder, AUTH_KEYS: keys },
+    { cores: pinning?.server, flags },
+  );
+  undo.push(() => service.stop());
+  return service;
+}
+
+type Ask = { title: string; operation: string; world: World };
+
+async function measureOperation(
+  { title, operation, world }: Ask,
+  { bed, service, generator, headers }: Bench,
+): Promise<Figures> {
+  report(title);
+  const callers = [{ employeeId: world.employeeId, headers }];
+  const run = async (atOnce: number, seconds: number): Promise<Load> => {
+    const { url } = service;
+    const job = { url, operation, format: 'rest', callers, world, connections: atOnce, seconds } as const;
+    const load = await generator.run(job);
+    if (load.failures > 0) throw new Error(`${title}: ${load.failures} answers were no 200`);
+    return load;
+  };
+  await run(callsAtOnce, options.seconds / 2);
+  if (pinning) await bed.pinTo(pinning.database);
+  const { p50, p95, p99 } = await run(1, options.seconds);
+  const cpuBefore = cpuSecondsOf(service.pid);
+  const { requestsPerSecond, requests } = await run(callsAtOnce, options.seconds);
+  const cpuMicros = ((cpuSecondsOf(service.pid) - cpuBefore) * 1e6) / requests;
+  return { operation: title, alone: { p50, p95, p99 }, perSecond: requestsPerSecond, cpuMicros };
+}
+
+type Bench = { bed: Bed; service: ServiceProcess; generator: Generator; headers: Session };
+
+/** Has everybody listen to one task, and writes on it. */
+async function measureListeners({ bed, service, headers }: Bench, taskId: number, sessions: Session[]) {
+  const { url } = service;
+  const comment = { taskId, sender: bed.world.employeeId, message: '<p>It works since this morning.</p>' };
+  const sent = {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(comment),
+  };
+  const write = async (): Promise<void> => {
+    const answer = await fetch(`${url}/api/task-chats/`, sent);
+    await answer.arrayBuffer();
+    if (answer.status !== 200) throw new Error(`a comment was answered ${answer.status}`);
+  };
+  const { sockets: webSockets, streams: eventStreams, writes } = options;
+  return measureFanOut({ url, taskId, webSockets, eventStreams, sessions }, write, { writes, pinning, report });
+}
+
+async function measure(result: Result): Promise<void> {
+  const bed = await makeChatBed(cluster, report);
+  undo.push(() => bed.drop());
+  const { world } = bed;
+  const { short, long, listenedTo } = await gatherTalk(bed);
+  const keys = await generateKeys();
+  const service = await startService(bed, keys);
+  const connections = options.sockets + options.streams;
+  const [headers, ...sessions] = await signInAgain(bed, keys, 1 + Math.ceil(connections / connectionsPerSession));
+  const generator = startGenerator(pinning);
+  undo.push(() => generator.stop());
+  const bench = { bed, service, generator, headers: headers! };
+  for (const ask of [
+    { title: `list ${commentsPerTask} comments`, operation: 'list-comments', world: short },
+    { title: `list ${longTaskComments.toLocaleString('en')} comments`, operation: 'list-comments', world: long },
+    { title: 'create a comment', operation: 'create-comment', world },
+    { title: 'first page of 20,000 notifications', operation: 'notifications', world },
+    { title: 'unread count', operation: 'unread-count', world },
+  ])
+    result.operations.push(await measureOperation(ask, bench));
+  if (connections > 0) result.fanOut = await measureListeners(bench, listenedTo, sessions);
+  result.residentMb = residentMb(service.pid);
+}
+
+const machine = describeMachine(cluster.version);
+const result: Result = { machine, pinned: pinning?.says ?? 'nothing', operations: [] };
+let hasFailed = false;
+try {
+  console.log(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
+  console.log(`pinned: ${result.pinned}; load average before: ${machine.loadBefore}`);
+  await measure(result);
+  result.machine.loadAfter = Number(loadavg()[0]!.toFixed(1));
+  report('');
+  print(result, options);
+  console.log(`load average after: ${result.machine.loadAfter}`);
+  if (options.json) console.log(JSON.stringify(result, null, 2));
+} catch (error) {
+  hasFailed = true;
+  report('');
+  console.error(error instanceof Error ? error.message : error);
+} finally {
+  await undoAll();
+}
+process.exit(hasFailed ? 1 : 0);

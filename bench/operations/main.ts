@@ -1,0 +1,102 @@
+import { loadavg } from 'node:os';
+import { generateKeys } from '../../server/platform/signing-keys.ts';
+import { openCluster } from '../support/cluster.ts';
+import { makeBed } from '../support/database.ts';
+import { startGenerator } from '../support/generator.ts';
+import { measureGrowth } from './growth.ts';
+import { choosePinning, describeMachine } from '../support/machine.ts';
+import { readOptions, usage, type Options } from './options.ts';
+import { measureDatabase } from './pgbench.ts';
+import { compareWithBaseline, readBaseline, saveBaseline } from './baseline.ts';
+import { printGrowth, printStartUp, printTable } from './print.ts';
+import { writeResult, type Result } from './result.ts';
+import { startSides } from './sides.ts';
+import { measureStartUp } from './start-up.ts';
+import { checkGenerator, measure, memoryOf } from './table.ts';
+
+/*
+ * What this service costs, beside what others would: see README.md. One command that starts all it needs, seeds a
+ * database of its own, measures, and takes everything away again.
+ */
+
+const report = (what: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1B[K${what}`);
+  else process.stderr.write(`${what}\n`);
+};
+
+function read(): Options {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}\n`);
+    process.exit(2);
+  }
+}
+
+const options = read();
+const pinning = choosePinning();
+const cluster = await openCluster();
+const undo: (() => unknown)[] = [() => cluster.stop()];
+/** Takes away what was started, the last first, down to so many. */
+const undoTo = async (count: number): Promise<void> => {
+  for (const step of undo.splice(count).toReversed()) await step();
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void undoTo(0).finally(() => process.exit(130)));
+
+async function measureTable(result: Result): Promise<boolean> {
+  const sizes = { employees: options.employees, projects: 200, tasks: 2_000, comments: 25_000, notifications: 20_000 };
+  const bed = await makeBed(cluster, {
+    name: 'table',
+    // As many as it takes for the database to know how these are distributed: it plans by that.
+    sizes: { ...sizes, logs: 100_000 },
+    waitsForDisk: !options.short,
+    report,
+  });
+  undo.push(() => bed.drop());
+  const generator = startGenerator(pinning);
+  undo.push(() => generator.stop());
+  const keys = await generateKeys();
+  const sides = await startSides(options.sides, { databaseUrl: bed.url, keys, world: bed.world, pinning });
+  undo.push(() => sides.stop());
+  const bench = { bed, sides, generator, pinning, options, report };
+
+  result.generator = await checkGenerator(bench);
+  for (const operation of options.operations) result.rows.push(...(await measure(bench, operation)));
+  result.memoryMb = memoryOf(sides);
+  if (options.pgbench) result.pgbench = await measureDatabase(bed, options, pinning, report);
+  report('');
+  printTable(result);
+  if (!options.check) return true;
+  const longer = { ...bench, options: { ...options, seconds: options.seconds * 2, rounds: 5 } };
+  return compareWithBaseline(readBaseline(), result.rows, (operation) => measure(longer, operation));
+}
+
+let passed = true;
+try {
+  const machine = describeMachine(cluster.version);
+  console.log(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
+  console.log(`pinned: ${pinning?.says ?? 'nothing'}; load average before: ${machine.loadBefore}`);
+  const result: Result = { machine, pinned: pinning?.says ?? 'nothing', rows: [], options };
+  if (options.parts.includes('table')) passed = await measureTable(result);
+  await undoTo(1);
+  if (options.parts.includes('growth')) {
+    result.growth = await measureGrowth(cluster, { options, pinning, report });
+    printGrowth(result.growth);
+  }
+  if (options.parts.includes('start-up')) {
+    result.startUp = await measureStartUp(cluster, report);
+    printStartUp(result.startUp);
+  }
+  result.machine.loadAfter = Number(loadavg()[0]!.toFixed(1));
+  if (options.saveBaseline) saveBaseline(result);
+  if (options.json) console.log(JSON.stringify(result, null, 2));
+  if (!options.short) console.log(`\nwritten to ${writeResult(result)}`);
+} catch (error) {
+  passed = false;
+  report('');
+  console.error(error instanceof Error ? error.message : error);
+} finally {
+  await undoTo(0);
+}
+process.exit(passed ? 0 : 1);

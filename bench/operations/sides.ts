@@ -1,0 +1,135 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { sessionEnd } from '../../server/kernel/refresh-token-rules.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
+import { prepareNest } from './nest-build.ts';
+import type { Caller } from '../load/job.ts';
+import { forkOn } from '../support/fork-on.ts';
+import type { Pinning } from '../support/machine.ts';
+import type { Format } from './requests.ts';
+import type { World } from '../support/world.ts';
+
+export type SideName = 'floor' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
+
+/** What is measured against what. Sides of one program are one process, asked in different ways. */
+type Side = {
+  title: string;
+  program: string;
+  format: Format;
+  /** Whether who calls is asked. */
+  takesTokens: boolean;
+  /** The operations that it serves; left out, all. */
+  only?: readonly string[];
+  /** Those that it cannot serve. */
+  without?: readonly string[];
+};
+
+export const sides: Record<SideName, Side> = {
+  floor: { title: 'by hand', program: 'operations/floor/main.ts', format: 'rest', takesTokens: false },
+  rest: { title: 'REST', program: 'operations/sides/service.ts', format: 'rest', takesTokens: true },
+  secured: { title: 'REST, row security', program: 'operations/sides/secured.ts', format: 'rest', takesTokens: true },
+  trpc: { title: 'tRPC', program: 'operations/sides/service.ts', format: 'trpc', takesTokens: true },
+  batch: {
+    title: 'tRPC, 10 a batch',
+    program: 'operations/sides/service.ts',
+    format: 'batch',
+    takesTokens: true,
+    without: ['bulk-logs', 'login'],
+  },
+  // It refuses bodies that are arrays.
+  stock: {
+    title: 'trpc-to-openapi',
+    program: 'operations/sides/stock.ts',
+    format: 'rest',
+    takesTokens: true,
+    without: ['bulk-logs'],
+  },
+  nest: {
+    title: 'NestJS, TypeORM',
+    program: 'nest/dist/main.js',
+    format: 'rest',
+    takesTokens: false,
+    only: ['list-comments', 'create-log', 'notifications'],
+  },
+};
+
+export const serves = (name: SideName, operation: string): boolean => {
+  const { only, without = [] } = sides[name];
+  return (only?.includes(operation) ?? true) && !without.includes(operation);
+};
+
+export type Running = { url: string; pid: number };
+
+/** Starts a process that tells its parent where it listens. */
+async function startProgram(
+  program: string,
+  environment: Record<string, string>,
+  pinning: Pinning,
+): Promise<Running & { child: ChildProcess }> {
+  const child = forkOn(pinning?.server, program, environment);
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`${program} ended with ${String(code)} before it was ready`);
+    }),
+  ])) as [{ url: string }];
+  return { url: message.url, pid: child.pid!, child };
+}
+
+export type Sides = {
+  running: ReadonlyMap<SideName, Running>;
+  /** Who calls, with a fresh pair each: access tokens last for a quarter of an hour, which is less than a run. */
+  callersFor(name: SideName): Promise<Caller[]>;
+  stop(): Promise<void>;
+};
+
+export async function startSides(
+  names: readonly SideName[],
+  { databaseUrl, keys, world, pinning }: { databaseUrl: string; keys: string; world: World; pinning: Pinning },
+): Promise<Sides> {
+  if (names.includes('nest')) prepareNest();
+  const tokens = await createTokens(keys);
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    AUTH_KEYS: keys,
+    COMPANY_ID: String(world.companyId),
+    EMPLOYEE_ID: String(world.employeeId),
+  };
+  const programs = new Map<string, Running & { child: ChildProcess }>();
+  const running = new Map<SideName, Running>();
+  const stop = async (): Promise<void> => {
+    const alive = [...programs.values()].filter(({ child }) => child.exitCode === null && child.signalCode === null);
+    const exits = alive.map(({ child }) => once(child, 'exit'));
+    for (const { child } of programs.values()) child.kill();
+    await Promise.all(exits);
+  };
+  try {
+    for (const name of names) {
+      const { program } = sides[name];
+      if (!programs.has(program)) programs.set(program, await startProgram(program, environment, pinning));
+      running.set(name, programs.get(program)!);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const callersFor = (name: SideName): Promise<Caller[]> => {
+    const now = new Date();
+    return Promise.all(
+      world.callers.map(async ({ employeeId, sessionId }) => {
+        if (!sides[name].takesTokens) return { employeeId, headers: {} };
+        const headers = {
+          authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
+          'x-refresh-token': await tokens.issueRefresh({
+            sessionId,
+            generation: 1,
+            issuedAt: now,
+            expiresAt: sessionEnd(now, now),
+          }),
+        };
+        return { employeeId, headers };
+      }),
+    );
+  };
+  return { running, callersFor, stop };
+}

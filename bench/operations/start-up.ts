@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Cluster } from '../support/cluster.ts';
+import { residentMb } from '../support/machine.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import { median } from './table.ts';
+
+/** How long the service takes to be ready where it has run before, and what it holds then. */
+export type StartUp = {
+  database: string;
+  readyMs: number;
+  residentMb: number;
+  readyMsMax: number;
+  residentMbMax: number;
+};
+
+/** What `npm start` sets: compiled code is kept from start to start, and freed memory is not kept for each thread. */
+const asStarted = {
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url)),
+  MALLOC_ARENA_MAX: '1',
+};
+const starts = 3;
+/** What is made behind a start has been made by then. */
+const restMs = 1_500;
+
+async function startOnce(environment: Record<string, string>) {
+  const begun = performance.now();
+  const service = await startServiceProcess({ ...asStarted, ...environment });
+  const readyMs = performance.now() - begun;
+  await delay(restMs);
+  const resident = residentMb(service.pid);
+  await service.stop();
+  return { readyMs, resident };
+}
+
+async function measure(environment: Record<string, string>) {
+  // The first start makes the schema and the demo company.
+  await startOnce(environment);
+  const times = [];
+  for (let start = 0; start < starts; start += 1) times.push(await startOnce(environment));
+  return {
+    readyMs: median(times.map(({ readyMs }) => readyMs)),
+    residentMb: median(times.map(({ resident }) => resident)),
+  };
+}
+
+export async function measureStartUp(cluster: Cluster, report: (what: string) => void): Promise<StartUp[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'wms-bench-start-'));
+  const name = `wms_bench_${process.pid}_start`;
+  const client = new pg.Client({ connectionString: cluster.url });
+  await client.connect();
+  try {
+    report('start-up on the embedded database');
+    const embedded = await measure({ DATA_DIR: folder });
+    report('start-up on PostgreSQL');
+    await client.query(`create database ${name}`);
+    const url = Object.assign(new URL(cluster.url), { pathname: name }).href;
+    const server = await measure({ DATA_DIR: folder, DATABASE_URL: url });
+    return [
+      { database: 'embedded', ...embedded, readyMsMax: 3_000, residentMbMax: 450 },
+      { database: 'PostgreSQL', ...server, readyMsMax: 3_000, residentMbMax: 180 },
+    ];
+  } finally {
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.end();
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { pinned } from './machine.ts';
+
+/** The service as operators run it, in a process of its own. */
+export type ServiceProcess = { url: string; pid: number; stop(): Promise<void> };
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Starts it on the given cores, with flags for Node, with these settings and nothing else of this process' environment, and waits until it is ready. */
+export async function startServiceProcess(
+  environment: Record<string, string>,
+  { cores, flags = [] }: { cores?: string | undefined; flags?: string[] } = {},
+): Promise<ServiceProcess> {
+  const { PATH, HOME } = process.env;
+  const [program, ...parameters] = pinned(cores, [process.execPath, ...flags, 'server/main.ts']);
+  const child = spawn(program!, parameters, {
+    cwd: root,
+    env: { PATH, HOME, PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const url = await new Promise<string>((ready, failed) => {
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+      const [, url] = /ready at (\S+)/.exec(said) ?? [];
+      if (url !== undefined) ready(url);
+    });
+    void ended.then(() => failed(new Error(`the service ended before it was ready: ${said}`)));
+  });
+  return {
+    url,
+    pid: child.pid!,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

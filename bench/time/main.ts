@@ -1,0 +1,218 @@
+import { Agent, request } from 'node:http';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { migrate } from '../../db/migrate.ts';
+import { openServer } from '../../db/open.ts';
+import { createApp } from '../../server/app.ts';
+import { createIdentityProvider } from '../../server/platform/identity-provider.ts';
+import { createLimits } from '../../server/platform/rate-limits.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
+import { generateKeys } from '../../server/platform/signing-keys.ts';
+import { createLogger } from '../../server/platform/log.ts';
+import type { Mail } from '../../server/mail/mailer.ts';
+import { grow, hire, seconds, type Company } from './company.ts';
+
+/*
+ * What time costs when there is much of it: medians over HTTP, one request at a time, in companies of some sizes that
+ * take turns, and how they grow from size to size. Statistics, performance and creates must not grow with the logs.
+ *
+ *   npm run bench:time -- --sizes 10k,1m,10m
+ *
+ * It needs a PostgreSQL server, at BENCH_DATABASE_URL or 127.0.0.1:5432, on which it may make a database of its own;
+ * that is dropped in the end. Ten million logs take some 5 GB and a quarter of an hour.
+ */
+const { values: options } = parseArgs({
+  options: { sizes: { type: 'string', default: '10k,1m,10m' }, rounds: { type: 'string', default: '40' } },
+});
+const sizes = options.sizes.split(',').map((size) => {
+  const [, number, unit = ''] = /^(\d+)([km]?)$/i.exec(size.trim()) ?? [];
+  if (number === undefined) throw new Error(`${size} is no size: write 10000, 10k or 1m`);
+  return Number(number) * { '': 1, k: 1_000, m: 1_000_000 }[unit.toLowerCase() as '' | 'k' | 'm'];
+});
+const rounds = Number(options.rounds);
+/** Nobody must pay for what the process and the database learn once. */
+const warmUps = 40;
+const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+const name = `wms_bench_time_${process.pid}`;
+const databaseUrl = Object.assign(new URL(serverUrl), { pathname: name }).href;
+
+const report = (what: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1B[K${what}`);
+  else if (!/^\d+ of /.test(what) || /^\d*00000 of /.test(what)) process.stderr.write(`${what}\n`);
+};
+
+async function runOnServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+async function start() {
+  const database = openServer(databaseUrl);
+  await migrate(database.db);
+  const mails: Mail[] = [];
+  const clock = { now: () => new Date() };
+  const none = { issuer: 'https://none.example', audiences: [], jwksUrl: 'https://none.example' };
+  const app = await createApp({
+    database,
+    clock,
+    mailer: { send: async (mail) => void mails.push(mail) },
+    tokens: await createTokens(await generateKeys()),
+    limits: createLimits({ requestsPerMinute: 10_000_000 }),
+    identityProviders: { google: createIdentityProvider(none, clock), apple: createIdentityProvider(none, clock) },
+    settings: {
+      publicUrl: 'http://localhost',
+      appUrl: 'http://localhost',
+      requireTokenPair: true,
+      corsOrigins: [],
+      trustProxy: [],
+    },
+    logger: createLogger({ level: 'silent' }),
+  });
+  return { app, database, mails, url: await app.server.listen({ port: 0, host: '127.0.0.1' }) };
+}
+
+const agent = new Agent({ keepAlive: true });
+
+type Request = { method: string; path: string; body?: unknown; headers?: Record<string, string> };
+
+function send<Answer>(url: string, { method, path, body, headers }: Request): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = { agent, method, headers: { ...headers, 'content-type': 'application/json' } };
+    const call = request(`${url}${path}`, sent, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        if (response.statusCode !== 200) reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
+        else resolve(JSON.parse(text) as Answer);
+      });
+    });
+    call.on('error', reject);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+const minuteMs = 60_000;
+const random = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)]!;
+type Call = () => Promise<unknown>;
+
+/** What is measured: each answers one call. */
+function callsOf(url: string, headers: Record<string, string>, company: Company): Record<string, Call> {
+  const { companyId, employeeIds, taskIds } = company;
+  const get = (path: string) => send(url, { method: 'GET', path, headers });
+  const post = (path: string, body: unknown) => send(url, { method: 'POST', path, body, headers });
+  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 24 * 60 * minuteMs).toISOString().slice(0, 10);
+  const month = `/api/timesheets/${companyId}/?from=${day(31)}&to=${day(1)}`;
+  // Nobody logs as much twice: each call has a person of its own.
+  const waiting = [...employeeIds];
+  return {
+    statistics: () => get(`/task-statistics/${companyId}/`),
+    performance: () => get(`/api/performance/${companyId}/`),
+    'list by task': () => get(`/taskLogs/task/${random(taskIds)}/`),
+    "a month's timesheet, one person": () => get(`${month}&userId=${random(employeeIds)}`),
+    "a month's timesheet, everybody": () => get(`${month}&groupBy=employee`),
+    'single create': () => {
+      const start = Date.now() - (60 + Math.floor(Math.random() * 30_000)) * minuteMs;
+      return post('/tasklog/create/', {
+        task_id: random(taskIds),
+        employee_id: random(employeeIds),
+        start_time: new Date(start),
+        end_time: new Date(start + 25 * minuteMs),
+      });
+    },
+    'bulk create of 500': () => {
+      const userId = waiting.pop()!;
+      const tasks = Array.from({ length: 20 }, () => random(taskIds));
+      const entries = Array.from({ length: 500 }, (_, n) => {
+        const startTime = Date.now() - (120 + n * 90) * minuteMs;
+        const times = { startTime: new Date(startTime), endTime: new Date(startTime + 20 * minuteMs) };
+        return { taskId: random(tasks), userId, ...times, manualAdd: true };
+      });
+      return post(`/tasklogs/bulk/create/${userId}/`, entries);
+    },
+  };
+}
+
+/** The medians of calls that take turns: whatever else the machine does meets all of them alike. */
+async function mediansOf(calls: Call[]): Promise<number[]> {
+  const times = calls.map((): number[] => []);
+  for (let round = -warmUps; round < rounds; round += 1) {
+    for (const [index, call] of calls.entries()) {
+      const start = performance.now();
+      await call();
+      if (round >= 0) times[index]!.push(performance.now() - start);
+    }
+  }
+  return times.map((some) => some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)]!);
+}
+
+type Side = Awaited<ReturnType<typeof start>>;
+
+/** Registers a company; all calls in it are those of its admin. */
+async function register({ app, mails, url }: Side, name: string) {
+  const email = `admin@${name}.example`;
+  await send(url, { method: 'POST', path: '/get-register-otp/', body: { email } });
+  await app.worker.drain();
+  const otp = /^\d{6}$/m.exec(mails.find(({ to }) => to === email)!.text)![0];
+  const person = { email, otp, first_name: 'Ada', last_name: 'Lovelace' };
+  const { access_token, refresh_token, company } = await send<{
+    access_token: string;
+    refresh_token: string;
+    company: { company_id: number };
+  }>(url, { method: 'POST', path: '/api/create-company-and-employee/', body: { company_name: name, ...person } });
+  return {
+    companyId: company.company_id,
+    headers: { authorization: `Bearer ${access_token}`, 'x-refresh-token': refresh_token },
+  };
+}
+
+async function measure(side: Side, client: pg.Client): Promise<Record<string, number[]>> {
+  const sides: Record<string, Call>[] = [];
+  for (const size of sizes) {
+    const begun = performance.now();
+    const { companyId, headers } = await register(side, `with-${size}`);
+    const company = await hire(client, companyId);
+    await grow(side.database, client, company, size, report);
+    report(`a company of ${size} logs is ready after ${seconds(begun)}`);
+    sides.push(callsOf(side.url, headers, company));
+  }
+  const medians: Record<string, number[]> = {};
+  for (const what of Object.keys(sides[0]!)) {
+    report(`measuring: ${what}`);
+    medians[what] = await mediansOf(sides.map((calls) => calls[what]!));
+  }
+  return medians;
+}
+
+function print(medians: Record<string, number[]>): void {
+  const titles = sizes.map((size) => `${size.toLocaleString('en')} logs`);
+  console.log(
+    `\n${'median, one request at a time'.padEnd(34)}${titles.map((title) => title.padStart(18)).join('')}   growth`,
+  );
+  for (const [what, times] of Object.entries(medians)) {
+    const growth = times.slice(1).map((time, index) => `×${(time / times[index]!).toFixed(2)}`);
+    const shown = times.map((time) => `${time.toFixed(2)} ms`.padStart(18)).join('');
+    console.log(`${what.padEnd(34)}${shown}   ${growth.join(' ')}`);
+  }
+}
+
+await runOnServer(`create database ${name}`);
+const drop = () => runOnServer(`drop database ${name} with (force)`);
+process.once('SIGINT', () => void drop().finally(() => process.exit(130)));
+try {
+  const side = await start();
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    print(await measure(side, client));
+  } finally {
+    await client.end();
+    await side.app.close();
+    await side.database.close();
+  }
+} finally {
+  await drop();
+  agent.destroy();
+}
