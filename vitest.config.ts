@@ -3,12 +3,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/template.ts', 'test/support/responses-total.ts'],
+    globalSetup: ['test/support/template.ts', 'test/support/responses-total.ts', 'test/support/demo-page.ts'],
+    setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
+    isolate: false,
     // Each file has a database of its own; more files at once than cores only make each other late.
     maxWorkers: 2,
     // Many start processes, and a machine may have other things to do: how long something may take is said where it matters.
-    testTimeout: 60_000,
+    testTimeout: 90_000,
     hookTimeout: 60_000,
     sequence: { shuffle: { files: true, tests: false } },
     reporters: process.env['CI'] === 'true' ? ['default'] : ['dot'],

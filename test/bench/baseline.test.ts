@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { compareWithBaseline } from '../../bench/baseline.ts';
+import { compareWithBaseline } from '../../bench/operations/baseline.ts';
 
 const baseline = { 'me rest': 1, 'me trpc': 0.8 };
 const measured = (rest: number, trpc: number) => [

@@ -15,7 +15,7 @@ async function invite(admin: Actor, email: string): Promise<void> {
 }
 
 describe.skipIf(!hasBrowser)(`an invitation${unlessSkipped}`, () => {
-  test('is accepted or declined after a sign-in by whoever belongs to no company yet', async () => {
+  test('is accepted or declined after a sign-in by a person without a company', async () => {
     const email = 'nadia@example.com';
     const [north, south] = [
       await service.registerCompany({ name: 'North Pier' }),
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)(`an invitation${unlessSkipped}`, () => {
     await page.getByRole('link', { name: 'South Pier' }).waitFor();
   });
 
-  test('is accepted by its link, also by whoever works elsewhere and signs in with a password', async () => {
+  test('is accepted by its link, also by an employee of another company who signs in with a password', async () => {
     const west = await service.registerCompany({ name: 'West Pier' });
     await service.signIn(emailOf.fatima);
     await invite(west, emailOf.fatima);

@@ -10,7 +10,7 @@ import type { Visitor } from './visitor.ts';
 const stage = await setStage();
 /** Pictures of the documentation: `DEMO_PICTURES=docs/pictures npx vitest run test/browser/looks.test.ts` makes them. */
 const published: Record<string, string> = {
-  'light task': 'demo-talk.png',
+  'light task': 'demo-comments.png',
   'dark board': 'demo-board-dark.png',
   'phone hours': 'demo-hours-phone.png',
 };
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
     expect(wide).toEqual({});
   });
 
-  test('is dark where the system is, and as whoever looks at it chooses', async () => {
+  test('is dark where the system is, and as the user chooses', async () => {
     const { page, button } = await stage.arrive({ colorScheme: 'dark' });
     expect(await isDark(page)).toBe(true);
     await button(/^Colours: as the system/).click();

@@ -5,7 +5,7 @@ import {
   piecesOf,
   queryAt,
   suggestionsFor,
-} from '../../client-sdk/examples/web/src/talk/mentions.ts';
+} from '../../client-sdk/examples/web/src/comments/mentions.ts';
 import { strangeNames } from './strange-names.ts';
 
 const people = strangeNames.map((name, index) => ({ name, email: `person${index}@example.com` }));

@@ -10,7 +10,7 @@ const stage = await setStage();
 
 const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-describe.skipIf(!hasBrowser)(`a talk with people of all kinds of names${unlessSkipped}`, () => {
+describe.skipIf(!hasBrowser)(`comments by people with all kinds of names${unlessSkipped}`, () => {
   let wanda: Actor;
   let taskId: number;
 

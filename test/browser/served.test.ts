@@ -56,7 +56,7 @@ describe('the demo page', () => {
     expect(policy.join(';')).not.toMatch(/unsafe|\*|data:/);
   });
 
-  test('is asked for anew each time, its assets never again', async () => {
+  test('is asked for again each time, its assets never', async () => {
     expect(page.headers.get('cache-control')).toBe('no-cache');
     const known = { headers: { 'if-none-match': page.headers.get('etag')! } };
     expect((await stranger.get('/demo/', known)).status).toBe(304);

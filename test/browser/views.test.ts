@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     const counted = `${Math.floor(minutes / 60)} h${rest}`;
     // At the end of a week that one has five days as well, and stands there until the week before has come.
     await expect.poll(total).toBe(counted);
-    // Whoever leads sees everybody.
+    // A team leader sees everybody.
     await button('Everybody’s').click();
     await expect.poll(total).not.toBe(counted);
   });

@@ -8,9 +8,9 @@ export type Visitor = Window & {
   signIn(email: string, secret?: string): Promise<void>;
   goHome(): Promise<void>;
   openTask(title: string): Promise<void>;
-  /** Writes a comment in the box at the end of the talk. */
+  /** Writes a comment in the box at the end of the comments. */
   say(text: string): Promise<void>;
-  /** Writes in the box at the end of the talk and leaves it there. */
+  /** Writes in the box at the end of the comments and leaves it there. */
   draft(text: string): Promise<Locator>;
   reply(to: string, text: string): Promise<void>;
   /** The one comment with these words. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { declaredFaults } from '../../server/kernel/fault.ts';
+import { definedErrors } from '../../server/errors/api-error.ts';
 import { refusal } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
@@ -32,7 +32,7 @@ describe('the reference', () => {
 
   test('explains every code on a page of its own', async () => {
     const list = (await stranger.get('/docs/errors')).body as string;
-    for (const { code, status } of declaredFaults()) {
+    for (const { code, status } of definedErrors()) {
       const page = await stranger.get(`/docs/errors/${code}`);
       expect([code, page.status, list.includes(`errors/${code}"`)]).toEqual([code, 200, true]);
       expect(page.body).toContain(`HTTP ${status}`);
@@ -91,12 +91,12 @@ describe('/metrics', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  test('count what is owed and what was given up', async () => {
+  test('count pending and dead-lettered jobs', async () => {
     await service.drain();
-    expect(await metrics()).toMatch(/^deliveries{state="waiting"} 0$/m);
+    expect(await metrics()).toMatch(/^jobs{state="pending"} 0$/m);
     await stranger.post('/get-register-otp/', { email: 'waiting@example.com' });
-    expect(await metrics()).toMatch(/^deliveries{state="waiting"} 1$/m);
-    await database.db.updateTable('deliveries').set({ parked_at: service.clock.now() }).execute();
-    expect(await metrics()).toMatch(/^deliveries{state="waiting"} 0\ndeliveries{state="parked"} 1$/m);
+    expect(await metrics()).toMatch(/^jobs{state="pending"} 1$/m);
+    await database.db.updateTable('jobs').set({ dead_lettered_at: service.clock.now() }).execute();
+    expect(await metrics()).toMatch(/^jobs{state="pending"} 0\njobs{state="dead_lettered"} 1$/m);
   });
 });

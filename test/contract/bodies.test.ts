@@ -134,7 +134,7 @@ describe('credentials are checked before a body is read', () => {
     expect(parseAnswer(String(data)).status).toBe(200);
   });
 
-  test('and again where the body took its time: a session that ended meanwhile changes nothing', async () => {
+  test('and again where the body took its time: a session that has ended by then changes nothing', async () => {
     const leaver = await service.signIn(admin.email);
     const body = '{"name":"Too late"}';
     const pair = { authorization: `Bearer ${leaver.pair.access_token}`, 'x-refresh-token': leaver.pair.refresh_token };

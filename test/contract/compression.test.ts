@@ -3,13 +3,13 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createShell } from '../../server/http/app-shell.ts';
-import { sendPieces } from '../../server/http/download.ts';
-import { operationsOf } from '../../server/http/operations.ts';
-import { registerRest } from '../../server/http/rest.ts';
-import { registerTrpc } from '../../server/http/trpc.ts';
+import { createShell } from '../../server/surfaces/http/app-shell.ts';
+import { sendPieces } from '../../server/surfaces/http/send-download.ts';
+import { operationsOf } from '../../server/kernel/operations.ts';
+import { registerRest } from '../../server/surfaces/rest/rest.ts';
+import { registerTrpc } from '../../server/surfaces/trpc/trpc.ts';
 import { isCompressible, type OperationMeta } from '../../server/kernel/operation.ts';
-import { createLogger } from '../../server/log.ts';
+import { createLogger } from '../../server/platform/log.ts';
 import { appRouter } from '../../server/router.ts';
 import { password, startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
@@ -66,7 +66,7 @@ describe.each(['gzip', 'br'])('%s', (encoding) => {
   const assets = ['/docs/assets/swagger-ui-bundle.js', '/docs/assets/page.css', demoScript];
 
   test.each([...pages, ...assets])(
-    'of %s is smaller and the same, and is not sent again to whoever has it',
+    'of %s is smaller and the same, and is not sent again to a client that has it',
     async (path) => {
       const plain = await ask(path);
       const packed = await ask(path, accept);

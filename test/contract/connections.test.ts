@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { networkOf } from '../../server/http/network.ts';
+import { networkOf } from '../../server/surfaces/http/network.ts';
 import { startService } from '../support/service.ts';
 import { parseAnswer } from '../support/socket.ts';
 

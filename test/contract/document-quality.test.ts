@@ -2,8 +2,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { oas31 } from 'zod-openapi';
-import { createDocument } from '../../server/http/openapi.ts';
-import { operationsOf } from '../../server/http/operations.ts';
+import { createDocument } from '../../server/surfaces/openapi/openapi.ts';
+import { operationsOf } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
 import { documentFormats } from '../support/document-check.ts';
 
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
     expect(bare.map(([place]) => place)).toEqual([]);
   });
 
-  test('lists the proofs of /token-login/', () => {
+  test('lists the bodyCredentials of /token-login/', () => {
     expect(document.paths!['/token-login/']!.post!.security).toEqual([
       { LoginTicket: [] },
       { AccessToken: [], RefreshToken: [] },
@@ -129,7 +129,7 @@ describe.each(operations)('%s', (_line, operation) => {
     const parameters = parametersOf(operation);
     const isDescribed = ({ description = '' }: oas31.ParameterObject) => /^(?!Identifier$).{4,}/.test(description);
     expect(parameters.filter((one) => !isDescribed(one))).toEqual([]);
-    // Whoever retries makes the key up.
+    // The client that retries chooses the key.
     expect(parameters.filter((one) => one.example === undefined).map(({ name }) => name)).toEqual(
       parameters.filter(({ name }) => name === 'Idempotency-Key').map(({ name }) => name),
     );

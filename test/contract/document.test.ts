@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { operationsOf } from '../../server/http/operations.ts';
-import { faultsOf } from '../../server/kernel/declared.ts';
+import { operationsOf } from '../../server/kernel/operations.ts';
+import { errorsOf } from '../../server/kernel/declared.ts';
 import { appRouter } from '../../server/router.ts';
 import { startService } from '../support/service.ts';
 
@@ -53,9 +53,6 @@ const documented = [
   'GET /notifications/unread-count/{user_id}/',
 ];
 
-/** The lines above that are not served yet. Whoever serves one takes it from here. */
-const unserved: string[] = [];
-
 type Documented = {
   operationId: string;
   summary: string;
@@ -102,11 +99,10 @@ describe('the OpenAPI document', () => {
     expect(shown.map(([, one]) => one.operationId).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
   });
 
-  test('holds the documented lines letter for letter, but those that are listed as unserved', () => {
+  test('holds the documented lines letter for letter', () => {
     expect(new Set(documented).size).toBe(40);
     const missing = documented.filter((line) => !byLine.has(line));
-    expect(missing).toEqual(documented.filter((line) => unserved.includes(line)));
-    expect(unserved.filter((line) => !documented.includes(line))).toEqual([]);
+    expect(missing).toEqual([]);
   });
 
   test('marks exactly what the interface lacks as an addition', () => {
@@ -154,22 +150,22 @@ describe.each(operations.map((operation) => [lineOf(operation), operation] as co
   });
 
   test('answers 200 or a declared refusal, and says which codes', () => {
-    const faults = faultsOf(meta);
-    const statuses = new Set(['200', ...faults.map((fault) => String(fault.status))]);
+    const definitions = errorsOf(meta);
+    const statuses = new Set(['200', ...definitions.map((definition) => String(definition.status))]);
     expect(new Set(Object.keys(one.responses))).toEqual(statuses);
     expect(one.responses['200']!.content['application/json']!.schema).toBeDefined();
-    for (const fault of faults) {
-      const { $ref } = one.responses[fault.status] as unknown as { $ref: string };
+    for (const definition of definitions) {
+      const { $ref } = one.responses[definition.status] as unknown as { $ref: string };
       const response = document.components.responses[$ref.split('/').at(-1)!];
-      expect(response.description).toContain(`\`${fault.code}\``);
+      expect(response.description).toContain(`\`${definition.code}\``);
       const { schema, examples } = response.content['application/problem+json']!;
       expect(schema).toEqual({ $ref: '#/components/schemas/Problem' });
-      expect(examples).toHaveProperty(fault.code);
+      expect(examples).toHaveProperty(definition.code);
     }
   });
 
-  test('asks for the token pair unless it is open or says which proofs it takes', () => {
-    if (meta.proofs) return;
+  test('asks for the token pair unless it is open or says which bodyCredentials it takes', () => {
+    if (meta.bodyCredentials) return;
     const pair = { AccessToken: [], RefreshToken: [] };
     const byAccess = {
       open: [],

@@ -2,15 +2,17 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { companyTables } from '../../db/schema.ts';
-import { operationsOf, unwrap, type Operation } from '../../server/http/operations.ts';
+import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
+import { identifiersIn } from '../../server/kernel/wire/identifiers.ts';
 import { appRouter } from '../../server/router.ts';
 import { refusal, type Answer, type Caller } from '../support/actor.ts';
 import { password, startService } from '../support/service.ts';
+import { callOperation, exampleWith, kindOfParameter, placesOf, putAt, type Input } from '../support/smoke-calls.ts';
 import { subscribe } from '../support/plan.ts';
 import { makeThings, type Things } from '../support/things.ts';
 
 /*
- * What holds for every operation, whoever adds it: its parts of the input that name things are known here,
+ * What holds for every operation: its parts of the input that name things are known here,
  * it serves only whom it says, and it tells nobody what another company has.
  */
 const service = await startService();
@@ -28,99 +30,17 @@ const own = await makeThings(service, admin, plain);
 const homeless = await signInHomeless();
 const absentId = 987_654_321;
 
-type Kind = keyof Things;
-
-/** What the parameters and fields name. An operation with another one tells here what that is. */
-const kinds: Record<string, Kind> = {
-  company_id: 'company',
-  companyId: 'company',
-  employee_id: 'self',
-  user_id: 'self',
-  userId: 'self',
-  recipient_id: 'self',
-  owner_id: 'self',
-  sender: 'self',
-  collaboratorIds: 'self',
-  project_id: 'project',
-  projectId: 'project',
-  task_id: 'task',
-  taskId: 'task',
-  taskLogId: 'taskLog',
-  comment_id: 'comment',
-  reply_to: 'comment',
-  session_id: 'session',
-  key_id: 'apiKey',
-  notification_id: 'notification',
-  notification_ids: 'notification',
-  invitation_id: 'invitation',
-  '/api/employees/{_id}': 'employee',
-  '/employee/update-picture/{_id}': 'employee',
-  '/api/tasklogs/delete/{pk}': 'taskLog',
-};
-
 /** What an example cannot know of the day, the database and the person. */
 const fitting: Record<string, Record<string, unknown>> = {
-  'employees.add': { email: 'fitting@example.com' },
+  'employees.create': { email: 'fitting@example.com' },
   'apiKeys.create': { expiresAt: null },
   'passwords.change': { current_password: password },
   'comments.create': { mentionedEmails: [] },
 };
 
-function kindOf({ name: operation, path }: Operation, name: string): Kind {
-  const place = path.includes(`{${name}}`) ? path.slice(0, path.indexOf(`{${name}}`) + name.length + 2) : '';
-  const kind = kinds[place] ?? kinds[name];
-  if (!kind) throw new Error(`${operation} takes ${name}: say in this test what that names`);
-  return kind;
-}
-
-/** A field of body or query that names a thing, and how an identifier gets there. */
-type Place = { name: string; kind: Kind; put(input: Record<string, unknown>, id: number): void };
-
-/** The fields that name things: numbers, or lists of them, called so, also inside the items of a list. */
-function placesOf(operation: Operation): Place[] {
-  const { input, pathParameters } = operation;
-  return Object.entries(input?.shape ?? {}).flatMap(([field, schema]): Place[] => {
-    const inner = unwrap(schema);
-    const item = inner instanceof z.ZodArray ? unwrap(inner.element) : undefined;
-    if (item instanceof z.ZodObject)
-      return Object.keys(item.shape)
-        .filter((name) => unwrap(item.shape[name]) instanceof z.ZodNumber && isNaming(name))
-        .map((name) => ({
-          name,
-          kind: kindOf(operation, name),
-          put: (into, id) => (into[field] = (into[field] as object[]).map((one) => ({ ...one, [name]: id }))),
-        }));
-    const names = (item ?? inner) instanceof z.ZodNumber && isNaming(field) && !pathParameters.includes(field);
-    if (!names) return [];
-    return [{ name: field, kind: kindOf(operation, field), put: (into, id) => (into[field] = item ? [id] : id) }];
-  });
-}
-
-const isNaming = (name: string): boolean => /(_id|Id|_ids|Ids)$/.test(name) || name in kinds;
-
 /** What the operation documents as its example, with the given things in place of those that it names. */
-function inputOf(operation: Operation, things: Things): Record<string, unknown> {
-  const { name, pathParameters, meta } = operation;
-  const input: Record<string, unknown> = { ...meta.example, ...fitting[name] };
-  for (const { name: field, kind, put } of placesOf(operation)) {
-    const isUsed = (input[field] ?? null) !== null || !(field in (operation.input?.shape ?? {}));
-    if (isUsed) put(input, things[kind]);
-  }
-  for (const parameter of pathParameters) input[parameter] = things[kindOf(operation, parameter)];
-  return input;
-}
-
-function call(caller: Pick<Caller, 'send'>, operation: Operation, input: Record<string, unknown>): Promise<Answer> {
-  const { method, path, pathParameters, meta } = operation;
-  const url = path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => String(input[parameter]));
-  const rest = Object.entries(input).filter(([field]) => !pathParameters.includes(field));
-  if (method === 'GET') {
-    const query = new URLSearchParams(Object.fromEntries(rest.map(([field, value]) => [field, String(value)])));
-    return caller.send(method, `${url}?${query.toString()}`);
-  }
-  const body = meta.bodyField === undefined ? Object.fromEntries(rest) : JSON.stringify(input[meta.bodyField]);
-  return caller.send(method, url, rest.length === 0 ? undefined : body);
-}
+const inputOf = (operation: Operation, things: Things): Input =>
+  exampleWith(operation, (kind) => things[kind], fitting[operation.name]);
 
 const withoutRequestId = ({ status, body }: Answer) => ({ status, body: { ...body, requestId: undefined } });
 
@@ -150,6 +70,29 @@ async function signInHomeless(): Promise<Caller> {
   return service.as(body);
 }
 
+/** The names of all whole numbers in a schema. */
+function wholeNumbersIn(schema: z.core.JSONSchema.BaseSchema, name = ''): string[] {
+  const { type, properties = {}, items, anyOf = [] } = schema;
+  const parts = [...anyOf, items ?? []].flat().map((part) => [name, part] as const);
+  return [
+    ...(type === 'integer' ? [name] : []),
+    ...[...Object.entries(properties), ...parts].flatMap(([field, part]) =>
+      wholeNumbersIn(part as z.core.JSONSchema.BaseSchema, field),
+    ),
+  ];
+}
+
+test('every field that is called an identifier says by idOf() what it names', () => {
+  const bare = operations.flatMap(({ name, input }) => {
+    const known = new Set(input && identifiersIn(input).map((one) => one.name));
+    const fields = input === undefined ? [] : wholeNumbersIn(z.toJSONSchema(input, { io: 'input' }));
+    return fields
+      .filter((field) => /(_id|Id|_ids|Ids)$/.test(field) && !known.has(field))
+      .map((field) => [name, field]);
+  });
+  expect(bare).toEqual([]);
+});
+
 describe('who may call', () => {
   test('is open to a stranger exactly where the contract says so', () => {
     const open = operations.filter(({ meta }) => meta.access === 'open').map(({ path }) => path);
@@ -172,7 +115,7 @@ describe('who may call', () => {
   test.each(operations.filter(({ meta }) => meta.access === 'open').map((one) => [one.name, one] as const))(
     '%s does not ask a stranger to sign in',
     async (_name, operation) => {
-      const { status, body } = await call(stranger, operation, inputOf(operation, own));
+      const { status, body } = await callOperation(stranger, operation, inputOf(operation, own));
       expect(['UNAUTHENTICATED', 'TOKEN_PAIR_REQUIRED', 'COMPANY_REQUIRED']).not.toContain(body.code);
       expect(status).toBeLessThan(500);
     },
@@ -185,7 +128,7 @@ describe('who may call', () => {
       const bearer = { authorization: `Bearer ${access_token}` };
       const refuse = async (headers: Record<string, string>, changes: Record<string, unknown>) => {
         const send: Caller['send'] = (method, path, body) => stranger.send(method, path, body, { headers });
-        return refusal(await call({ send }, operation, { ...inputOf(operation, own), ...changes }));
+        return refusal(await callOperation({ send }, operation, { ...inputOf(operation, own), ...changes }));
       };
       const invalid = Object.fromEntries(Object.keys(operation.input?.shape ?? {}).map((field) => [field, 'x']));
       for (const changes of [{}, invalid]) {
@@ -208,7 +151,7 @@ describe('who may call', () => {
       .filter(({ meta }) => meta.access !== 'signedIn' && meta.access !== 'session')
       .map((one) => [one.name, one] as const),
   )('%s refuses a session without a company', async (_name, operation) => {
-    expect(refusal(await call(homeless, operation, inputOf(operation, own)))).toEqual({
+    expect(refusal(await callOperation(homeless, operation, inputOf(operation, own)))).toEqual({
       status: 403,
       code: 'COMPANY_REQUIRED',
     });
@@ -217,7 +160,7 @@ describe('who may call', () => {
   test.each(closed.filter(({ meta }) => meta.access === 'admin').map((one) => [one.name, one] as const))(
     '%s refuses an employee who is no admin',
     async (_name, operation) => {
-      expect(refusal(await call(plain, operation, inputOf(operation, own)))).toEqual({
+      expect(refusal(await callOperation(plain, operation, inputOf(operation, own)))).toEqual({
         status: 403,
         code: 'ADMIN_REQUIRED',
       });
@@ -232,8 +175,8 @@ describe('another company', () => {
 
   test.each(byParameter)('%s: its {%s} is not there, like one that never was', async (_name, parameter, operation) => {
     const before = await neighboursRows();
-    const send = (id: number) => call(admin, operation, { ...inputOf(operation, own), [parameter]: id });
-    const foreign = await send(theirs[kindOf(operation, parameter)]);
+    const send = (id: number) => callOperation(admin, operation, { ...inputOf(operation, own), [parameter]: id });
+    const foreign = await send(theirs[kindOfParameter(operation, parameter)]);
     const absent = await send(absentId);
     expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(withoutRequestId(foreign)).toEqual(withoutRequestId(absent));
@@ -253,9 +196,8 @@ describe('another company', () => {
   test.each(byField)('%s: its %s names nothing, like one that never was', async (name, field, place, operation) => {
     const before = await neighboursRows();
     const send = (id: number) => {
-      const input = inputOf(operation, own);
-      place.put(input, id);
-      return call(admin, operation, input);
+      const input = putAt(inputOf(operation, own), place.steps, id) as Input;
+      return callOperation(admin, operation, input);
     };
     const foreign = await send(theirs[place.kind]);
     expect(withoutRequestId(foreign)).toEqual(withoutRequestId(await send(absentId)));
@@ -271,7 +213,7 @@ describe('another company', () => {
     '%s serves its documented example with things of one’s own',
     async (_name, operation) => {
       const me = await service.signIn(admin.email, admin.companyId);
-      const answer = await call(me, operation, inputOf(operation, await makeThings(service, me, plain)));
+      const answer = await callOperation(me, operation, inputOf(operation, await makeThings(service, me, plain)));
       expect(answer).toMatchObject({ status: 200 });
     },
   );

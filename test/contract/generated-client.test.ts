@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { operationsOf } from '../../server/http/operations.ts';
+import { operationsOf } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
+import { exampleWith, restOf } from '../support/smoke-calls.ts';
 
 afterAll(endAllProcesses);
 
@@ -46,9 +47,34 @@ async function makeProject(): Promise<string> {
   return folder;
 }
 
+/** Calls of the operations that the tour leaves out, each by its example with things of its own. */
+async function writeExamples(): Promise<string> {
+  const files = (await readdir(own)).filter((name) => name.endsWith('.ts'));
+  const tour = (await Promise.all(files.map((name) => readFile(join(own, name), 'utf8')))).join('\n');
+  const toured = new Set(
+    [...tour.matchAll(/\.([A-Z]+)\(\s*'([^']+)'/g)].map(([, method, path]) => `${method} ${path}`),
+  );
+  const calls = operationsOf(appRouter)
+    .filter(({ method, path }) => !toured.has(`${method} ${path}`))
+    .map((operation) => {
+      const { method, path, meta, pathParameters } = operation;
+      const input = exampleWith(operation, (kind) => `things.${kind}`);
+      const rest = meta.bodyField === undefined ? restOf(operation, input) : input[meta.bodyField];
+      const inPath = Object.fromEntries(pathParameters.map((name) => [name, input[name]]));
+      const hasRest = Object.keys(rest as object).length > 0;
+      const given = {
+        params: { path: inPath, ...(hasRest && method === 'GET' ? { query: rest } : {}) },
+        ...(hasRest && method !== 'GET' ? { body: rest } : {}),
+      };
+      const options = JSON.stringify(given).replaceAll(/"(things\.\w+)"/g, '$1');
+      return `{ const { admin, things } = await makeThings(); await answerOf(admin.${method}('${path}', ${options})); }`;
+    });
+  const imports = "import { answerOf } from './client.ts';\nimport { makeThings } from './things.ts';\n";
+  return `${imports}export async function callExamples() {\n${calls.join('\n')}\n}\n`;
+}
+
 test('a client that a public generator made of the document drives every operation', { timeout: 180_000 }, async () => {
   const home = await makeHome();
-  onTestFinished(home.remove);
   const service = await startProcess({
     ...home.environment,
     GOOGLE_ISSUER: google.issuer,
@@ -58,8 +84,14 @@ test('a client that a public generator made of the document drives every operati
     APPLE_JWKS_URL: apple.jwksUrl,
     APPLE_CLIENT_IDS: apple.audience,
   });
+  onTestFinished(async () => {
+    service.signal('SIGTERM');
+    await service.ended;
+    await home.remove();
+  });
   const folder = await makeProject();
 
+  await writeFile(join(folder, 'examples.ts'), await writeExamples());
   const generator = join(modules, 'openapi-typescript/bin/cli.js');
   const hook = join(own, 'with-compiler-api.mjs');
   await run(process.execPath, ['--import', hook, generator, `${service.url}/openapi.json`, '-o', 'schema.d.ts'], {

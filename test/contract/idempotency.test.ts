@@ -183,7 +183,7 @@ describe('an answer that holds a secret', () => {
     ],
   ];
 
-  test.each(secrets)('is made anew for %s, and kept nowhere', async (_what, path, send) => {
+  test.each(secrets)('is made again for %s, and stored nowhere', async (_what, path, send) => {
     await service.signIn(admin.email);
     const [first, second] = [await send(keyed('secret')), await send(keyed('secret'))];
     expect([first.status, second.status]).toEqual([200, 200]);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { operationsOf, type Operation } from '../../server/http/operations.ts';
-import { issueCodes, type Issue } from '../../server/kernel/issues.ts';
+import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
+import { issueCodes, type Issue } from '../../server/errors/issues.ts';
 import { appRouter } from '../../server/router.ts';
 import type { Answer } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 /* Every issue of an invalid input has one of the documented codes, whatever is broken in whichever operation. */
 const service = await startService();
-// Anew for each operation: some end their caller's session.
+// New ones for each operation: some end their caller's session.
 let admin = await service.registerCompany();
 const met = new Set<string>();
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { write } from '../../server/mail/letter.ts';
+import { renderMail } from '../../server/mail/mail-template.ts';
 
 /* The demo page, the pages under /docs and the mails look like one thing. */
 
@@ -11,16 +11,16 @@ test.each([
   ['mark.svg', 'client-sdk/examples/web/public/mark.svg'],
   ['figtree.woff2', 'node_modules/@fontsource-variable/figtree/files/figtree-latin-wght-normal.woff2'],
 ])('the pages under /docs have the same %s as the demo page', (name, path) => {
-  expect(read(`server/http/docs/${name}`).equals(read(path))).toBe(true);
+  expect(read(`server/surfaces/docs/files/${name}`).equals(read(path))).toBe(true);
 });
 
 test('mails have the colours of both, light and dark', () => {
   const pairs = [
-    ...read('server/http/docs/tokens.css')
+    ...read('server/surfaces/docs/files/tokens.css')
       .toString()
       .matchAll(/light-dark\((#\w+), (#\w+)\)/g),
   ];
-  const { html } = write('ada@example.com', {
+  const { html } = renderMail('ada@example.com', {
     subject: 'a',
     template: 'a',
     paragraphs: ['a'],

@@ -94,7 +94,7 @@ test(
     const health = [next('Start, stop, health'), next('Upgrading', 'docs/upgrading.md')];
     const said = await runShell(folder, [...health, next('Metrics and alerts')].join('\n'));
     expect(said).toMatch(/"ok".*"ready".*"ready"/);
-    expect(said).toMatch(/^deliveries\{state="parked"\} 0$/m);
+    expect(said).toMatch(/^jobs\{state="dead_lettered"\} 0$/m);
 
     const { body: metrics }: { body: string } = await createCaller(service.url).get('/metrics');
     const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
@@ -120,10 +120,10 @@ describe('a backup', () => {
   });
 });
 
-test('the outbox is listed, and what was parked is tried anew', { timeout }, async () => {
+test('jobs are listed, and dead-lettered ones are requeued', { timeout }, async () => {
   const said = await runShell(folder, next('Mail'), environment);
-  expect(said).toMatch(/^0 parked, \d+ waiting\.$/m);
-  expect(said).toContain('Nothing is parked.');
+  expect(said).toMatch(/^0 dead-lettered, \d+ pending\.$/m);
+  expect(said).toContain('No job is dead-lettered.');
 });
 
 test('keys are rotated without signing anybody out', { timeout }, async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createDocument } from '../../server/http/openapi.ts';
+import { createDocument } from '../../server/surfaces/openapi/openapi.ts';
 import { appRouter } from '../../server/router.ts';
 import { createDocumentCheck, type Answered } from '../support/document-check.ts';
 import { holdingItsResponses } from '../support/held-responses.ts';
@@ -103,10 +103,10 @@ describe('an answer that the document does not describe', () => {
   }
 });
 
-describe('whoever asks', () => {
+describe('for every caller', () => {
   test('has the answers of any server held, also those that no route gives', async () => {
     const found: string[][] = [];
-    watchResponses((problems) => found.push(problems));
+    onTestFinished(watchResponses((problems) => found.push(problems)));
     const app = Fastify();
     onTestFinished(() => app.close());
     app.get('/api/api-keys/', { config: { operation: 'apiKeys.list' } }, async () => ({ keys: 'none' }));

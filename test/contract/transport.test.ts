@@ -42,7 +42,7 @@ describe('X-Request-Id', () => {
     expect(service.log()).toContain(`"requestId":"${id}"`);
   });
 
-  test.each(['', 'a b', 'x'.repeat(129), 'ü', '"}', '<script>'])('is made anew where it is %j', async (id) => {
+  test.each(['', 'a b', 'x'.repeat(129), 'ü', '"}', '<script>'])('is replaced where it is %j', async (id) => {
     const { headers } = await stranger.get('/healthz', { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });

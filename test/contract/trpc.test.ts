@@ -59,9 +59,9 @@ describe.each([
   test('of invalid input has the code, requestId and issues of the problem document', async () => {
     const rest = saidByRest(await admin.post('/employee/add/', { email: 'x' }, options));
     expect(rest.issues).not.toHaveLength(0);
-    expect(await refusalOf(client.employees.add.mutate({ email: 'x' } as never))).toEqual({
+    expect(await refusalOf(client.employees.create.mutate({ email: 'x' } as never))).toEqual({
       ...rest,
-      path: 'employees.add',
+      path: 'employees.create',
     });
   });
 
@@ -94,7 +94,7 @@ describe.each([
       ...spoiled,
       headers: { ...(init.headers as object), ...('headers' in spoiled ? spoiled.headers : {}) },
     }));
-    const refused = await refusalOf(spoiling.employees.add.mutate({ first_name: 'Eve' } as never));
+    const refused = await refusalOf(spoiling.employees.create.mutate({ first_name: 'Eve' } as never));
     expect(refused).toMatchObject({ code, httpStatus, requestId });
   });
 });
@@ -123,7 +123,7 @@ describe('the door of tRPC', () => {
     ],
     ['a batch of reads and writes', 'GET', '/trpc/sessions.list,auth.logout?batch=1', 400, 'MALFORMED_REQUEST'],
     ['input that is no JSON', 'GET', '/trpc/employees.get?input=%7B', 401, 'UNAUTHENTICATED'],
-  ])('names the fault and the request for %s', async (_what, method, path, status, code) => {
+  ])('names the error and the request for %s', async (_what, method, path, status, code) => {
     const body = method === 'GET' ? undefined : '{}';
     expect(await send(method, path, body)).toMatchObject({ status, code, requestId });
   });
@@ -136,7 +136,7 @@ describe('the door of tRPC', () => {
   test('answers a batch of as many calls as it takes', async () => {
     const batched = clientOf(httpBatchLink);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => batched.company.details.query({ company_id: admin.companyId })),
+      Array.from({ length: 50 }, () => batched.company.get.query({ company_id: admin.companyId })),
     );
     expect(new Set(answers.map(({ company }) => company.company_id))).toEqual(new Set([admin.companyId]));
   });
@@ -151,7 +151,7 @@ describe('the door of tRPC', () => {
     const json = { headers: { 'content-type': 'application/json' } };
     const picture = await admin.post('/trpc/employees.updatePicture', large, json);
     expect(picture.body.error.data.code).not.toBe('BODY_TOO_LARGE');
-    const other = await admin.post('/trpc/employees.add', large, json);
+    const other = await admin.post('/trpc/employees.create', large, json);
     expect(other.body.error.data.code).toBe('BODY_TOO_LARGE');
   });
 });

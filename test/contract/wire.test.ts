@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf } from '../../server/http/operations.ts';
+import { operationsOf } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
 import { refusal } from '../support/actor.ts';
 import { startService } from '../support/service.ts';

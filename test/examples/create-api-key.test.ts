@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { password, startService } from '../support/service.ts';
-import { folder, runScript, startProgram } from './run-script.ts';
+import { runScript, scriptFolder, startProgram } from './run-script.ts';
 
 const service = await startService();
 const email = 'both@example.com';
@@ -20,7 +20,7 @@ const script = 'create-api-key.ts';
 const here = ['--url', service.url, '--email', email];
 const fromStdin = [...here, '--password-stdin'];
 const company = ['--company', String(second.companyId)];
-const path = (name: string) => join(folder, name);
+const path = (name: string) => join(scriptFolder(), name);
 
 async function sessionsLeft(): Promise<number> {
   const { sessions } = (await service.as(second.pair).get('/api/sessions/')).body as { sessions: unknown[] };

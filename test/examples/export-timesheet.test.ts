@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 import { startRelay } from './relay.ts';
-import { folder, givenFile, runScript, settingsOf } from './run-script.ts';
+import { givenFile, runScript, scriptFolder, settingsOf } from './run-script.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
@@ -25,8 +25,8 @@ await log(admin.employeeId, other.taskId, '2026-02-02');
 await log(grace.employeeId, taskId, '2026-03-01');
 
 const exportSheet = (parameters: string[], given = settings) => runScript('export-timesheet.ts', parameters, given);
-const read = (name: string) => readFileSync(join(folder, name), 'utf8').replace('\u{feff}', '');
-const unfinished = () => readdirSync(folder).filter((name) => name.endsWith('.part'));
+const read = (name: string) => readFileSync(join(scriptFolder(), name), 'utf8').replace('\u{feff}', '');
+const unfinished = () => readdirSync(scriptFolder()).filter((name) => name.endsWith('.part'));
 const ada = `${admin.employeeId},Ada Lovelace`;
 const hopper = `${grace.employeeId},Grace Hopper`;
 
@@ -98,7 +98,7 @@ test('leaves no half file behind where the connection breaks, and one that was t
       stderr: 'The connection broke before all was there. Run this again.\n',
     });
   }
-  expect(existsSync(join(folder, 'fresh.csv'))).toBe(false);
+  expect(existsSync(join(scriptFolder(), 'fresh.csv'))).toBe(false);
   expect(read('kept.csv')).toBe('before');
   expect(unfinished()).toEqual([]);
 });

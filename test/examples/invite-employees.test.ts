@@ -120,7 +120,7 @@ test('that is killed between an invitation and a role says so when it is run aga
   const text =
     'email,first_name,last_name,is_team_leader\nlise@example.com,Lise,Meitner,yes\nida@example.com,Ida,Noddack,\n';
   const file = await givenFile('killed.csv', text);
-  const relay = await startRelay(service.url, '/trpc/employees.add', () => 'is held');
+  const relay = await startRelay(service.url, '/trpc/employees.create', () => 'is held');
   const run = startScript('invite-employees.ts', [file], { ...settings, WMS_URL: relay.url });
   await relay.kept;
   run.signal('SIGKILL');
@@ -154,7 +154,7 @@ test('stops at Ctrl-C after the person who is being invited, and counts them', a
   const file = await givenFile('stopped.csv', text);
   const invited = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
-  const relay = await startRelay(service.url, '/trpc/employees.add', async (): Promise<Fate> => {
+  const relay = await startRelay(service.url, '/trpc/employees.create', async (): Promise<Fate> => {
     invited.resolve();
     await answered.promise;
     return 'passes';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { findDemoSignIn, seedDemo } from '../../server/demo/demo.ts';
 import { startService } from '../support/service.ts';
-import { folder, givenFile, startScript, type Script } from './run-script.ts';
+import { givenFile, type Script, scriptFolder, startScript } from './run-script.ts';
 
 /*
  * The page shows real calls. Here they are made in its order against the demo company, and each must say what the page
@@ -30,7 +30,7 @@ let password = '';
 
 beforeAll(async () => {
   const { services } = service.app;
-  const file = join(folder, 'demo-sign-in.json');
+  const file = join(scriptFolder(), 'demo-sign-in.json');
   await seedDemo(services, file);
   await service.drain();
   ({ password } = (await findDemoSignIn(services, file))!);
@@ -49,7 +49,7 @@ function start(command: string): Script {
 
 /** What the first call has written. */
 function settings(): Record<string, string> {
-  const lines = readFileSync(join(folder, 'wms.env'), 'utf8').trimEnd().split('\n');
+  const lines = readFileSync(join(scriptFolder(), 'wms.env'), 'utf8').trimEnd().split('\n');
   return Object.fromEntries(lines.map((line) => line.split('=') as [string, string]));
 }
 

@@ -4,22 +4,31 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, onTestFinished, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { Actor } from '../support/actor.ts';
+import { atEndOfFile } from '../support/file-end.ts';
+import { compileCache } from '../support/process.ts';
 import type { Service } from '../support/service.ts';
 
 const examples = join(import.meta.dirname, '../../client-sdk/examples');
 
-// Each of these tests starts processes, which takes its time where others want the machine too.
-vi.setConfig({ testTimeout: 90_000 });
+let made: string | undefined;
 
-/** Where the scripts of this test file run, and leave what they write. */
-export const folder = mkdtempSync(join(tmpdir(), 'wms-examples-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+/** Where the scripts of this test file run, and leave what they write; removed after the file. */
+export function scriptFolder(): string {
+  if (made !== undefined) return made;
+  const folder = mkdtempSync(join(tmpdir(), 'wms-examples-'));
+  atEndOfFile(async () => {
+    made = undefined;
+    rmSync(folder, { recursive: true });
+  });
+  made = folder;
+  return folder;
+}
 
 /** Writes a file for a script to read; answers its path. */
 export async function givenFile(name: string, content: string | Uint8Array): Promise<string> {
-  const path = join(folder, name);
+  const path = join(scriptFolder(), name);
   await writeFile(path, content);
   return path;
 }
@@ -63,8 +72,8 @@ export function startScript(name: string, parameters: string[], settings: Settin
 export function startProgram(program: string, parameters: string[], settings: Settings = {}, input?: string): Script {
   const { PATH, HOME } = process.env;
   const child = spawn(program, parameters, {
-    cwd: folder,
-    env: { PATH, HOME, TZ: 'UTC', ...settings },
+    cwd: scriptFolder(),
+    env: { PATH, HOME, ...compileCache, TZ: 'UTC', ...settings },
     stdio: 'pipe',
   });
   const said = { stdout: '', stderr: '' };

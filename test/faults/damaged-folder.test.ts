@@ -16,6 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { CannotStart } from '../../server/startup/cannot-start.ts';
+import { readConfig } from '../../server/config.ts';
+import { createLogger } from '../../server/platform/log.ts';
+import { start } from '../../server/start.ts';
 import { endAllProcesses, runToEnd, startProcess } from '../support/process.ts';
 
 /*
@@ -53,6 +57,17 @@ function copyOfWhole(): string {
   chmodSync(folder, 0o700);
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
+}
+
+const silent = createLogger({ level: 'silent', to: { write: () => {} } });
+
+/** What a start in this folder throws. */
+async function refusalOf(folder: string): Promise<unknown> {
+  const starting = start(readConfig({ DATA_DIR: folder, PORT: '0' }), silent);
+  return starting.then(
+    (running) => running.stop(),
+    (error: unknown) => error,
+  );
 }
 
 /** Every file and folder with a checksum of what it holds. */
@@ -155,15 +170,26 @@ const damages: Damage[] = [
 ];
 
 describe.runIf(inject('template').kind === 'embedded')('a data folder', () => {
+  // What the process makes of a CannotStart is proved once, below.
   test.each(damages)('of which %s stops the start in one sentence and stays as it is', async (_what, act, sentence) => {
     const folder = copyOfWhole();
     act(folder);
     const before = contentOf(folder);
+    const refusal = (await refusalOf(folder)) as CannotStart;
+    expect(refusal).toBeInstanceOf(CannotStart);
+    expect(refusal.message).toMatch(/^[^\n]+$/);
+    expect(refusal.message).toMatch(sentence);
+    expect(refusal.message).toMatch(/[Rr]estore|delete|make it/);
+    expect(refusal.message).not.toMatch(/\[object Object\]|\n +at /);
+    expect(contentOf(folder)).toEqual(before);
+  });
+
+  test('that is damaged ends the process with that sentence alone and exit code 1', async () => {
+    const folder = copyOfWhole();
+    rmSync(join(folder, control));
+    const before = contentOf(folder);
     const { code, stdout, stderr } = await runToEnd({ DATA_DIR: folder });
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-    expect(stderr).toMatch(sentence);
-    expect(stderr).toMatch(/[Rr]estore|delete|make it/);
-    expect(stderr).not.toMatch(/\[object Object\]|\n +at /);
+    expect(stderr).toMatch(/^The embedded database in [^\n]* is damaged: [^\n]*pg_control is missing[^\n]*\n$/);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(contentOf(folder)).toEqual(before);
   });

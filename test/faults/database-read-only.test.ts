@@ -58,7 +58,7 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
   expect((await admin.post('/api/projects/', { name: 'Engine' })).status).toBe(200);
 });
 
-test('a mail that is due then is sent when that is over, and counts no try for it', async () => {
+test('a mail that is due then is sent when that is over, and counts no attempt for it', async () => {
   const email = 'waiting@example.com';
   expect((await service.stranger.post('/get-register-otp/', { email })).status).toBe(200);
   await setReadOnly(true);
@@ -66,8 +66,8 @@ test('a mail that is due then is sent when that is over, and counts no try for i
   await service.app.worker.drain().catch(() => {});
   await setReadOnly(false);
   await vi.waitUntil(async () => (await readiness()) === 200);
-  const waiting = await db.selectFrom('deliveries').select(['attempts', 'parked_at']).execute();
-  expect(waiting).toEqual([{ attempts: 0, parked_at: null }]);
+  const waiting = await db.selectFrom('jobs').select(['attempts', 'dead_lettered_at']).execute();
+  expect(waiting).toEqual([{ attempts: 0, dead_lettered_at: null }]);
   await service.drain();
-  expect(await db.selectFrom('deliveries').select('reaction').execute()).toEqual([]);
+  expect(await db.selectFrom('jobs').select('handler').execute()).toEqual([]);
 });

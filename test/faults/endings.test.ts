@@ -4,14 +4,12 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makePipe, type Pipe } from '../support/pipe.ts';
-import { endAllProcesses, findFreePort, makeHome, startProcess, type Home } from '../support/process.ts';
+import { compileCache, endAllProcesses, findFreePort, makeHome, type Home } from '../support/process.ts';
 
 /*
- * However the process is told to end, and whatever became of whoever reads its output, it has ended within 15 seconds.
+ * However the process is told to end, and whatever became of the reader of its output, it has ended within 15 seconds.
  * Its output are pipes of the operating system here, as in `npm start | tee log`.
  */
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const endsWithinMs = 15_000;
 /** Twice Ctrl-C within half a second is one wish: npm passes it on as well. */
@@ -23,17 +21,13 @@ const npmStart = ['npm', 'start'];
 let home: Home;
 beforeAll(async () => {
   home = await makeHome();
-  // The first start makes the database, which takes its time.
-  const first = await startProcess({ ...home.environment, SEED_DEMO: 'false' });
-  first.signal('SIGTERM');
-  await first.ended;
-}, 150_000);
+});
 afterAll(async () => {
   await endAllProcesses();
   await home.remove();
 });
 
-/** What becomes of whoever reads an output. */
+/** What becomes of the reader of an output. */
 type Reader = 'reads' | 'is slow' | 'stops' | 'has stopped' | 'goes' | 'has gone';
 
 /** The pipe in the state that it has when the process starts. */
@@ -87,7 +81,7 @@ async function start(
   const [program, ...parameters] = command;
   const child = spawn(program!, parameters, {
     cwd: root,
-    env: { PATH, HOME, PORT: String(port), SEED_DEMO: 'false', ...home.environment, ...environment },
+    env: { PATH, HOME, ...compileCache, PORT: String(port), SEED_DEMO: 'false', ...home.environment, ...environment },
     stdio: ['ignore', stdout.writingEnd, stderr.writingEnd],
     detached: true,
   });
@@ -130,7 +124,7 @@ async function start(
   };
 }
 
-/** Has the service say something to whoever reads it. */
+/** Makes the service write to its reader. */
 async function makeItTalk({ url }: Started): Promise<void> {
   const ask = () => fetch(`${url}/nowhere`).then((answer) => answer.text());
   await Promise.all(Array.from({ length: 20 }, ask));

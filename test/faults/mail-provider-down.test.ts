@@ -101,10 +101,10 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     const taken = () => providers.flatMap((provider) => provider.taken);
     const database = openServer(home.databaseUrl!);
     onTestFinished(() => database.close());
-    const countOwed = async () => {
-      const { rows } = await sql<{ lane: string; owed: number }>`
-        select lane, count(*) as owed from deliveries group by lane`.execute(database.db);
-      return Object.fromEntries(rows.map((row) => [row.lane, row.owed]));
+    const countJobs = async () => {
+      const { rows } = await sql<{ queue: string; count: number }>`
+        select queue, count(*) as count from jobs group by queue`.execute(database.db);
+      return Object.fromEntries(rows.map((row) => [row.queue, row.count]));
     };
 
     for (const provider of providers) provider.behave(isDown);
@@ -126,19 +126,14 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     await doAll(colleagues, both, (url, email) =>
       asAda(url).post('/api/task-chats/', { taskId, sender, message: 'Look', mentionedEmails: [email] }),
     );
-    await vi.waitFor(async () => expect(await countOwed()).toEqual({ mail: expected.length }), patiently);
+    await vi.waitFor(async () => expect(await countJobs()).toEqual({ mail: expected.length }), patiently);
     expect(taken()).toEqual([]);
 
     for (const provider of providers) {
       provider.behave({ kind: 'take', answerAfterMs: 20 });
       provider.breakOff();
     }
-    const told = await runToEnd(environment, [
-      process.execPath,
-      'server/commands/deliveries.ts',
-      'requeue',
-      '--waiting',
-    ]);
+    const told = await runToEnd(environment, [process.execPath, 'server/commands/jobs.ts', 'requeue', '--pending']);
     expect(told).toMatchObject({ code: 0, stderr: '' });
 
     // It has taken that one, and the node does not know yet.
@@ -146,7 +141,7 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     second.process.signal('SIGKILL');
     expect(await second.process.ended).toBe('SIGKILL');
     expect(taken().length).toBeLessThan(expected.length);
-    await vi.waitFor(async () => expect(await countOwed()).toEqual({}), patiently);
+    await vi.waitFor(async () => expect(await countJobs()).toEqual({}), patiently);
 
     const arrived = countBy(taken(), nameOf);
     expect([...arrived.keys()].toSorted(byLetters)).toEqual(expected.toSorted(byLetters));
@@ -154,7 +149,7 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     // Of the first kill there can be none, for nothing was taken.
     expect(taken().length - expected.length).toBeLessThanOrEqual(1);
     for (const { process, provider } of nodes) {
-      expect(provider.faults).toEqual([]);
+      expect(provider.problems).toEqual([]);
       expect(process.stdout() + process.stderr()).not.toContain(apiKey);
     }
 

@@ -19,7 +19,7 @@ import {
 let home: Home;
 let service: ServiceProcess;
 beforeAll(async () => {
-  home = await makeHome();
+  home = await makeHome({ isNew: true });
   service = await startProcess(home.environment);
 });
 afterAll(async () => {

@@ -1,9 +1,9 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endAllProcesses, launch, makeHome, runToEnd, type Home } from '../support/process.ts';
+import { endAllProcesses, launch, makeHome, runToEnd, type Home, type ServiceProcess } from '../support/process.ts';
 
 /*
  * An installation by `npm ci --omit=dev`: the service's own files, and of the packages those that the lock file does not
@@ -11,6 +11,7 @@ import { endAllProcesses, launch, makeHome, runToEnd, type Home } from '../suppo
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = join(root, 'client-sdk/examples/web/dist');
 /** With a space, as folders of people have. */
 const folder = await mkdtemp(join(tmpdir(), 'wms-production packages-'));
 let home: Home;
@@ -38,9 +39,9 @@ const environment = { NODE_OPTIONS: '--preserve-symlinks' };
 const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
 
 beforeAll(async () => {
-  home = await makeHome();
+  home = await makeHome({ isNew: true });
   for (const name of ['server', 'db', 'client-sdk', 'docs', 'package.json'])
-    await cp(join(root, name), join(folder, name), { recursive: true });
+    await cp(join(root, name), join(folder, name), { recursive: true, filter: (path) => path !== page });
   const bins = join(folder, 'node_modules/.bin');
   await mkdir(bins, { recursive: true });
   for (const [path, { bin = {} }] of await installed()) {
@@ -58,18 +59,47 @@ afterAll(async () => {
   await home?.remove();
 });
 
-test('serves the API, its documents and the demo page, with the Node that comes with it', { timeout }, async () => {
-  const service = await launch(inFolder('npm start'), { ...environment, ...home.environment }, 'ready at ');
-  for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors', '/demo/']) {
+const start = () => launch(inFolder('npm start'), { ...environment, ...home.environment }, 'ready at ');
+
+async function stop(service: ServiceProcess): Promise<void> {
+  service.signal('SIGTERM');
+  expect(await service.ended).toBe(0);
+}
+
+test('serves the API and its documents, with the Node that comes with it', { timeout }, async () => {
+  const service = await start();
+  for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors']) {
     const answer = await fetch(service.url + path);
     expect([path, answer.status]).toEqual([path, 200]);
     await answer.text();
   }
-  const page = await (await fetch(`${service.url}/demo/`)).text();
-  const script = /<script[^>]* src="([^"]+)"/.exec(page)![1]!;
+  await stop(service);
+});
+
+test('says that there is no demo page, until one is built from the source that is there', { timeout }, async () => {
+  const without = await start();
+  expect(without.stdout()).toContain('"the demo page is not served: it was not built, and the packages that');
+  expect(without.stdout()).not.toContain('/demo/');
+  expect((await fetch(`${without.url}/demo/`)).status).toBe(404);
+  await stop(without);
+
+  const ask = `import('./server/surfaces/docs/demo-page.ts').then(async ({ preparePage }) => console.log(await preparePage()))`;
+  const problem = async () =>
+    (await runToEnd(environment, inFolder(`node_modules/.bin/node -e "${ask}"`))).stdout.trim();
+  const source = join(folder, 'client-sdk/examples/web/src/main.tsx');
+  await cp(page, join(folder, 'client-sdk/examples/web/dist'), { recursive: true });
+  expect(await problem()).toBe('undefined');
+  await writeFile(source, `${await readFile(source, 'utf8')}// another one`);
+  expect(await problem()).toMatch(/^it was built from another source/);
+  await cp(join(root, 'client-sdk/examples/web/src/main.tsx'), source);
+
+  const service = await start();
+  const { stdout } = service;
+  expect(stdout()).toContain(`${service.url}/demo/`);
+  const text = await (await fetch(`${service.url}/demo/`)).text();
+  const script = /<script[^>]* src="([^"]+)"/.exec(text)![1]!;
   expect((await fetch(new URL(script, `${service.url}/demo/`))).status).toBe(200);
-  service.signal('SIGTERM');
-  expect(await service.ended).toBe(0);
+  await stop(service);
 });
 
 test.runIf(process.platform === 'linux')('has a Node of its own, of the version that the tests run on', async () => {
@@ -87,6 +117,6 @@ test('has the commands of operators', async () => {
   const given = { ...environment, ...home.environment };
   const keys = await runToEnd(given, inFolder('npm run --silent keys'));
   expect(keys).toMatchObject({ code: 0, stderr: '' });
-  const deliveries = await runToEnd(given, inFolder('npm run --silent deliveries -- list'));
-  expect(deliveries).toMatchObject({ code: 0 });
+  const jobs = await runToEnd(given, inFolder('npm run --silent jobs -- list'));
+  expect(jobs).toMatchObject({ code: 0 });
 });

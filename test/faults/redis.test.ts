@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Log } from '../../server/kernel/context.ts';
-import { createLimits, type Limits } from '../../server/kernel/limits.ts';
-import { closeRedis, firstContact, openRedis } from '../../server/kernel/redis.ts';
+import type { Log } from '../../server/platform/log.ts';
+import { createLimits, type Limits } from '../../server/platform/rate-limits.ts';
+import { closeRedis, waitUntilReady, openRedis } from '../../server/platform/redis.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 
@@ -18,13 +18,13 @@ function createLog() {
 async function open(url: string, log = createLog().log) {
   const redis = openRedis(url, log);
   onTestFinished(() => closeRedis(redis));
-  await firstContact(redis);
+  await waitUntilReady(redis);
   return redis;
 }
 
 /** How many of the given attempts are let through. */
 async function attempt(limits: Limits, key: string, attempts: number): Promise<number> {
-  const tries = await Promise.allSettled(Array.from({ length: attempts }, async () => limits.codeSends.take(key)));
+  const tries = await Promise.allSettled(Array.from({ length: attempts }, async () => limits.codeSends.consume(key)));
   return tries.filter(({ status }) => status === 'fulfilled').length;
 }
 
@@ -37,7 +37,7 @@ describe.skipIf(redisUrl === '')('limits in Redis', () => {
     const key = randomUUID();
     const passed = await Promise.all(nodes.map((node) => attempt(node, key, 4)));
     expect(passed[0]! + passed[1]!).toBe(5);
-    await expect(nodes[0].codeSends.take(key)).rejects.toThrow('Too many requests');
+    await expect(nodes[0].codeSends.consume(key)).rejects.toThrow('Too many requests');
   });
 
   test('take back on one node what another one took', async () => {
@@ -47,7 +47,7 @@ describe.skipIf(redisUrl === '')('limits in Redis', () => {
       createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }),
     ];
     expect(await attempt(taker, key, 5)).toBe(5);
-    await giver.codeSends.giveBack(key);
+    await giver.codeSends.refund(key);
     expect(await attempt(taker, key, 2)).toBe(1);
   });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { BadSetting, readConfig } from '../../server/config.ts';
-import { createTokens } from '../../server/kernel/tokens.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wms-settings-'));

@@ -69,7 +69,7 @@ test('verify-totals says what it checked, exits with 1 where a total is wrong, a
 }, 120_000);
 
 test('verify-totals makes no database where there is none', async () => {
-  const empty = await makeHome();
+  const empty = await makeHome({ isNew: true });
   const { code, stderr } = await runToEnd(empty.environment, command);
   await empty.remove();
   expect(code).toBe(1);

@@ -108,7 +108,7 @@ const plants: Planted[] = [
   {
     at: /^GET \/company\//,
     plant: withBody((body) => body.replace(/"name":"[^"]*"/, `"name":"${foreignMark}"`)),
-    found: /^GET company.details tells what another company keeps$/,
+    found: /^GET company.get tells what another company keeps$/,
   },
   {
     at: /^GET \/api\/tasks\//,
@@ -153,7 +153,7 @@ describe('the fuzz', () => {
     };
     const world: World = { actors: new Map([['member', person]]), refresh: async () => true };
     const ask = (seed: number) => {
-      const knowledge = createKnowledge(document);
+      const knowledge = createKnowledge();
       const source = { document, knowledge, seed, secrets: [], world: () => world };
       return Array.from({ length: 1000 }, (_, index) => generateRequest(source, index));
     };

@@ -1,7 +1,7 @@
 import type { oas31 } from 'zod-openapi';
 import { readDocument, type Documented } from './document.ts';
 import { generateRequest, type Recipe, type Source } from './generate.ts';
-import { createKnowledge, kindOf } from './knowledge.ts';
+import { createKnowledge, kindsOf } from './knowledge.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Mails } from './mails.ts';
 import { minimise } from './minimise.ts';
@@ -52,7 +52,7 @@ export type FuzzReport = {
 /** From where the people are made; requests come from others. */
 export const preparingNetwork = '10.255.';
 const batchSize = 128;
-/** Requests after which the people and their companies are made anew. */
+/** Requests after which the people and their companies are made again. */
 const worldLasts = 4_000;
 const differentFailuresMax = 25;
 
@@ -60,7 +60,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const { baseUrl, mails, requests, seed, concurrency, onProgress } = options;
   const whole = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as oas31.OpenAPIObject;
   const document = readDocument(whole);
-  const knowledge = createKnowledge(document);
+  const knowledge = createKnowledge();
   const verdict = createVerdict(document);
   const failures = new Map<string, Failure>();
   const byStatus = new Map<number, number>();
@@ -91,7 +91,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     const answer = await send(baseUrl, request, actor?.proof ?? []);
     if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.body}`);
     const value: unknown = JSON.parse(answer.body);
-    if (actor && operation.answer) knowledge.learn(actor.companyId, operation.path, operation.answer, value);
+    if (actor && operation.answer) knowledge.learn(actor.companyId, operation.id, value);
     return value as Awaited<ReturnType<Call>>;
   };
 
@@ -122,12 +122,16 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     if (answer.status === 404) {
       const steps = request.path.split('/');
       for (const { name } of inPath)
-        knowledge.miss(actor.companyId, kindOf(name, path) ?? '', Number(steps[path.split('/').indexOf(`{${name}}`)]));
+        knowledge.miss(
+          actor.companyId,
+          kindsOf(id).get(name) ?? '',
+          Number(steps[path.split('/').indexOf(`{${name}}`)]),
+        );
     }
     if (answer.status !== 200) return;
     done.add(id);
     if (schema && answer.headers['content-type']?.startsWith('application/json'))
-      knowledge.learn(actor.companyId, path, schema, JSON.parse(answer.body));
+      knowledge.learn(actor.companyId, id, JSON.parse(answer.body));
   }
 
   async function note(request: FuzzRequest, answer: FuzzAnswer | undefined, problems: string[]): Promise<void> {
@@ -135,7 +139,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     const known = failures.get(problem);
     if (known) return void (known.count += 1);
     if (failures.size >= differentFailuresMax) return;
-    // Somebody may have been signed out meanwhile.
+    // An actor may have been signed out.
     await world.refresh();
     const smallest = await minimise(request, async (candidate) =>
       (await ask(candidate)).problems.some((one) => signatureOf(one) === problem),

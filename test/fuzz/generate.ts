@@ -1,6 +1,6 @@
 import { breakRequest } from './breakage.ts';
 import type { ApiDocument, Documented } from './document.ts';
-import { kindOf, type Knowledge } from './knowledge.ts';
+import { kindsOf, type Knowledge } from './knowledge.ts';
 import { createRandom } from './random.ts';
 import type { FuzzRequest } from './request.ts';
 import { contextualIdentifier, valueFor, type ValueContext } from './values.ts';
@@ -35,7 +35,7 @@ export function generateRequest(source: Source, index: number): FuzzRequest {
     random,
     document,
     knowledge,
-    path: operation.path,
+    kinds: kindsOf(operation.id),
     company: actor.companyId,
     named: new Map(random.chance(0.6) ? [['employee', actor.employeeId]] : []),
     minutes: { at: 0 },
@@ -44,7 +44,7 @@ export function generateRequest(source: Source, index: number): FuzzRequest {
   if (random.chance(0.85)) context.named.set('company', actor.companyId);
 
   const path = operation.inPath.reduce((at, parameter) => {
-    const kind = kindOf(parameter.name, operation.path);
+    const kind = context.kinds.get(parameter.name);
     const value =
       kind === undefined
         ? valueFor(context, parameter.schema, parameter.name, parameter.example)

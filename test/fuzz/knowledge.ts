@@ -1,4 +1,7 @@
-import type { ApiDocument, Schema } from './document.ts';
+import { z } from 'zod';
+import { operationsOf } from '../../server/kernel/operations.ts';
+import { identifiersIn, kindOf, unwrap, type Kind } from '../../server/kernel/wire/identifiers.ts';
+import { appRouter } from '../../server/router.ts';
 import type { Random } from './random.ts';
 
 /*
@@ -9,40 +12,33 @@ import type { Random } from './random.ts';
 const kept = 40;
 const missesMax = 4;
 
-/** Words for the same thing: parameters and fields are named by the part that somebody plays. */
-const sameAs: Record<string, string> = {
-  user: 'employee',
-  recipient: 'employee',
-  owner: 'employee',
-  sender: 'employee',
-  collaborator: 'employee',
-  pk: 'tasklog',
-  log: 'tasklog',
-  key: 'apikey',
-  newapikey: 'apikey',
-  reply_to: 'comment',
-  chat: 'comment',
-};
+/** What the fields of an operation name, by their names. */
+export type Kinds = ReadonlyMap<string, string>;
 
-/** What a name of a field or parameter names; undefined where it names nothing. */
-export function kindOf(name: string, path: string): string | undefined {
-  if (name === '_id')
-    return kindOf(`${/\/(?!api\/)(\w+?)s?\/(?:[\w-]+\/)?\{_id\}/.exec(path)?.[1] ?? 'thing'}_id`, path);
-  if (name in sameAs) return sameAs[name];
-  const word = /^(\w+?)_?(?:id|Id|ids|Ids)$/.exec(name)?.[1]?.toLowerCase();
-  return word === undefined ? undefined : (sameAs[word] ?? word);
+const operations = new Map(
+  operationsOf(appRouter).map(({ name, input, output }) => [
+    name,
+    { output, kinds: new Map(input && identifiersIn(input).map((one) => [one.name, wordOf(one.kind)])) },
+  ]),
+);
+
+/** A colleague is an employee. */
+function wordOf(kind: Kind): string {
+  return kind === 'colleague' ? 'employee' : kind;
 }
+
+export const kindsOf = (operation: string): Kinds => operations.get(operation)!.kinds;
 
 export type Knowledge = {
   /** Takes the identifiers out of an answer. */
-  learn(company: number, path: string, answer: Schema, value: unknown): void;
+  learn(company: number, operation: string, value: unknown): void;
   /** Was told that there is no such thing: it may be somebody else's, and is forgotten only when that is told again. */
   miss(company: number, kind: string, identifier: number): void;
   /** An identifier of the given kind: of the company, of another one, or of none. */
   identifier(random: Random, company: number, kind: string): number;
 };
 
-export function createKnowledge(document: ApiDocument): Knowledge {
+export function createKnowledge(): Knowledge {
   const pools = new Map<string, number[]>();
   const missed = new Map<string, number>();
   const poolOf = (company: number, kind: string) => {
@@ -60,24 +56,21 @@ export function createKnowledge(document: ApiDocument): Knowledge {
     if (pool.length > kept) pool.shift();
   }
 
-  function walk(company: number, path: string, schema: Schema, value: unknown, within: string | undefined): void {
-    const { schema: resolved, name = within } = document.resolve(schema);
-    for (const option of [...(resolved.anyOf ?? []), ...(resolved.oneOf ?? [])])
-      walk(company, path, option as Schema, value, name);
-    if (Array.isArray(value))
-      return value.slice(0, 50).forEach((one) => walk(company, path, (resolved.items ?? {}) as Schema, one, name));
-    if (typeof value !== 'object' || value === null) return;
-    for (const [field, part] of Object.entries(value)) {
-      const property = resolved.properties?.[field];
-      if (property === undefined) continue;
-      const kind = field === '_id' && name !== undefined ? kindOf(`${name}_id`, path) : kindOf(field, path);
-      if (kind !== undefined) add(company, kind, part);
-      else walk(company, path, property as Schema, part, field.replace(/s$/, ''));
-    }
+  function walk(company: number, given: z.core.$ZodType, value: unknown): void {
+    const schema = unwrap(given);
+    const kind = kindOf(schema);
+    if (kind !== undefined) add(company, wordOf(kind), value);
+    else if (schema instanceof z.ZodUnion) for (const option of schema.options) walk(company, option, value);
+    else if (schema instanceof z.ZodPipe) walk(company, schema.out, value);
+    else if (schema instanceof z.ZodArray && Array.isArray(value))
+      for (const one of value.slice(0, 50)) walk(company, schema.element, one);
+    else if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null)
+      for (const [field, part] of Object.entries(value))
+        if (field in schema.shape) walk(company, schema.shape[field], part);
   }
 
   return {
-    learn: (company, path, answer, value) => walk(company, path, answer, value, undefined),
+    learn: (company, operation, value) => walk(company, operations.get(operation)!.output, value),
     miss(company, kind, identifier) {
       const pool = poolOf(company, kind);
       const at = pool.indexOf(identifier);

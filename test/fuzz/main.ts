@@ -22,7 +22,7 @@ const requests = Number(values.requests);
 const seed = Number(values.seed);
 /** An operation that never succeeds is not tried: with fewer requests than this there is no telling. */
 const enough = 10_000;
-/** No identity provider is set up, and an invitation is answered by whoever has proved their address after it came. */
+/** No identity provider is set up, and an invitation is answered by a person who proved their address after it came. */
 const cannotSucceed = new Set(['auth.googleLogin', 'auth.appleLogin', 'invitations.accept', 'invitations.decline']);
 
 const serverUrl = process.env['TEST_DATABASE_URL'] || undefined;
@@ -49,7 +49,7 @@ function show({ problems, count, answer, cause, curl, isRepeatable }: Failure): 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 say(`seed ${seed}: ${requests} requests on ${serverUrl === undefined ? 'the embedded database' : 'PostgreSQL'}`);
 const service = await startFuzzed(serverUrl);
-// The service is a process of its own: it ends with this one, whoever ends that.
+// The service is a process of its own: it ends with this one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void service.stop().finally(() => process.exit(1)));
 const startedAt = performance.now();

@@ -1,5 +1,5 @@
 import type { ApiDocument, Schema } from './document.ts';
-import { kindOf, type Knowledge } from './knowledge.ts';
+import type { Kinds, Knowledge } from './knowledge.ts';
 import type { Random } from './random.ts';
 
 /** Text that a service of the world gets: scripts, marks, formulas, queries, and what looks like something else. */
@@ -30,8 +30,8 @@ export type ValueContext = {
   random: Random;
   document: ApiDocument;
   knowledge: Knowledge;
-  /** The path of the operation, for what `_id` names there. */
-  path: string;
+  /** What the fields of the operation name. */
+  kinds: Kinds;
   company: number;
   /** The identifiers that this request names already: its parts mostly speak of the same thing. */
   named: Map<string, number>;
@@ -91,8 +91,8 @@ function objectFor(context: ValueContext, schema: Schema, example: unknown): Rec
 }
 
 function numberFor(context: ValueContext, schema: Schema, name: string, type: string, example: unknown): number {
-  const { random, path } = context;
-  const kind = kindOf(name, path);
+  const { random, kinds } = context;
+  const kind = kinds.get(name);
   if (kind !== undefined && type === 'integer') return contextualIdentifier(context, kind);
   if (typeof example === 'number' && random.chance(0.6)) return example;
   const { minimum = -1000, maximum = 100_000 } = schema;

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { sendDownload } from '../../server/http/download.ts';
-import { Download } from '../../server/kernel/download.ts';
+import { sendDownload } from '../../server/surfaces/http/send-download.ts';
+import { Download } from '../../server/kernel/wire/download.ts';
 
 test('HEAD of a file has the headers of GET and makes no more than the first piece', async () => {
   let made = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf } from '../../server/http/operations.ts';
+import { operationsOf } from '../../server/kernel/operations.ts';
 import { parserOf } from '../../server/kernel/parser.ts';
 import { appRouter } from '../../server/router.ts';
 import { leavesOf, replaceAt, sampleOf, withSuperfluous } from '../support/samples.ts';

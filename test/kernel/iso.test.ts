@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toIso } from '../../server/kernel/iso.ts';
+import { toIso } from '../../server/kernel/wire/iso.ts';
 
 test('a moment reads as the platform writes it, in whatever order moments come', () => {
   const first = Date.UTC(-1, 11, 31);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { day, timestamp } from '../../server/kernel/wire.ts';
+import { day, timestamp } from '../../server/kernel/wire/moments.ts';
 
 const numbers = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);

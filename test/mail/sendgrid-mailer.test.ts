@@ -47,7 +47,7 @@ describe('a message', () => {
   test('is sent once, in the form that SendGrid takes', async () => {
     const { server, mailer } = await start();
     await mailer.send(mail, options);
-    expect(server.faults).toEqual([]);
+    expect(server.problems).toEqual([]);
     expect(server.taken).toEqual([{ ...mail, from: { email: 'no-reply@example.com' }, ...options }]);
   });
 
@@ -61,7 +61,7 @@ describe('a message', () => {
     const { server, failure } = await start();
     const { mailer } = await start({ baseUrl: `${server.url}/gateway` });
     expect((await failureOf(mailer)).message).toContain('Check SENDGRID_BASE_URL');
-    expect(server.faults).toEqual(['not found: /gateway/v3/mail/send']);
+    expect(server.problems).toEqual(['not found: /gateway/v3/mail/send']);
     server.behave({ kind: 'refuse', status: 500 });
     await failure();
   });

@@ -26,7 +26,7 @@ const admin = await service.register();
 
 let home: Home;
 beforeAll(async () => {
-  home = await makeHome();
+  home = await makeHome({ isNew: true });
 });
 afterAll(async () => {
   await endAllProcesses();

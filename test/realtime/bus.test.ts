@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { Bus } from '../../db/bus.ts';
 import { openServer } from '../../db/open.ts';
-import { createRedisBus } from '../../server/kernel/redis-bus.ts';
-import { closeRedis, firstContact, openRedis } from '../../server/kernel/redis.ts';
+import { createRedisBus } from '../../server/platform/redis-bus.ts';
+import { closeRedis, waitUntilReady, openRedis } from '../../server/platform/redis.ts';
 import { openClone } from '../support/database.ts';
 
 /** What a bus brings, from the moment on from which it hears everything. */
@@ -67,7 +67,7 @@ test.skipIf(redisUrl === '')('a message through Redis reaches all who listen', a
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const open = async () => {
     const redis = openRedis(redisUrl, log);
-    await firstContact(redis);
+    await waitUntilReady(redis);
     const bus = createRedisBus(redis);
     onTestFinished(async () => {
       await bus.close();

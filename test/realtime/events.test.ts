@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { publish } from '../../server/kernel/publish.ts';
+import { appendEvent } from '../../server/kernel/append-event.ts';
 import type { Actor } from '../support/actor.ts';
 import { overEvents, overWebSocket, type Heard, type Way } from '../support/listener.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -198,9 +198,9 @@ describe.each([
     });
     expect(refused.status).toBe(400);
     const transaction = database.begin();
-    const fact = { companyId: admin.companyId, stream: `task ${taskId}`, type: 'comment.created', at: new Date() };
-    await publish(transaction.db, { ...fact, payload: { comment_id: 1, task_id: taskId } });
-    service.app.services.streams.wake([`${admin.companyId} task ${taskId}`]);
+    const event = { companyId: admin.companyId, stream: `task ${taskId}`, type: 'comment.created', at: new Date() };
+    await appendEvent(transaction.db, { ...event, payload: { comment_id: 1, task_id: taskId } });
+    service.app.services.streams.notify([`${admin.companyId} task ${taskId}`]);
     await new Promise((resolve) => setImmediate(resolve));
     expect(listener.events).toEqual([]);
     await transaction.rollback();

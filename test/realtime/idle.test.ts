@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { createConnections, type Wire } from '../../server/kernel/connections.ts';
+import { createConnections } from '../../server/platform/connections.ts';
+import type { CloseReason, Connection, Transport } from '../../server/platform/connection.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
@@ -71,39 +72,102 @@ test('a connection whose other end is gone is given up, and one that answers is 
 
 test('who has nothing to read for a while is not taken for one who does not read', async () => {
   const { taskId } = await startWork(admin);
+  const { server } = service.app.server;
+  const accepted: Socket[] = [];
+  const accept = (socket: Socket) => void accepted.push(socket);
+  server.on('connection', accept);
+  onTestFinished(() => void server.off('connection', accept));
+
   const socket = await open(service.url);
   await signIn(socket);
   const call = request(`${service.url}/trpc/comments.onTask?input=${encodeURIComponent(JSON.stringify({ taskId }))}`, {
+    agent: false,
     headers: { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token },
   }).end();
   onTestFinished(() => void call.destroy());
   const [answer] = (await once(call, 'response')) as [IncomingMessage];
-  let ended = false;
-  answer.on('error', () => {}).once('close', () => (ended = true));
-  // Longer than a reader who takes nothing is borne with.
-  await delay(6_500);
-  expect([socket.readyState, ended]).toEqual([WebSocket.OPEN, false]);
+  let heard = '';
+  answer.on('error', () => {}).on('data', (chunk: Buffer) => void (heard += String(chunk)));
+
+  // Node says so when nothing was read or written for as long as a reader who takes nothing is tolerated.
+  const subscribed = accepted.filter(({ timeout }) => timeout === 6_000);
+  expect(subscribed).toHaveLength(2);
+  for (const one of subscribed) one.emit('timeout');
+  await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message: 'Still there?' });
+  await vi.waitUntil(() => heard.includes('Still there?'), { timeout: 10_000 });
+  await signIn(socket);
+  expect([socket.readyState, answer.closed]).toEqual([WebSocket.OPEN, false]);
 });
 
-test('a network may hold so many connections of which nobody knows whose they are', () => {
+/** A transport that does nothing but note why it is closed. */
+const transportOn = (network: string, closed: CloseReason[] = []): Transport => ({
+  network,
+  ready: () => undefined,
+  reserve: () => {},
+  pause: () => {},
+  resume: () => {},
+  bufferedBytes: () => 0,
+  close: (reason) => void closed.push(reason),
+});
+const tooMany = expect.objectContaining({ message: expect.stringMatching(/many/), retryAfterSeconds: 5 });
+
+test('a network may hold so many connections that are not authenticated', () => {
   const { open, count } = createConnections();
-  const closings: string[] = [];
-  const wire = (network: string): Wire => ({
-    network,
-    ready: () => undefined,
-    expect: () => {},
-    hear: () => {},
-    waitingBytes: () => 0,
-    close: (why) => void closings.push(why),
-  });
-  const strangers = Array.from({ length: 2_000 }, () => open(wire('192.0.2.1')));
-  expect(() => open(wire('192.0.2.1'))).toThrow(/connections/i);
-  open(wire('192.0.2.2')).gone();
-  // Whoever says who they are makes room for the next stranger.
-  strangers[0]!.claim({ kind: 'session', sessionId: 1, accountId: 1 });
-  open(wire('192.0.2.1'));
-  expect(() => open(wire('192.0.2.1'))).toThrow(/connections/i);
-  strangers[1]!.gone();
-  open(wire('192.0.2.1'));
-  expect([count(), closings]).toEqual([2_001, []]);
+  const closed: CloseReason[] = [];
+  const transport = (network: string) => transportOn(network, closed);
+  const unauthenticated = Array.from({ length: 2_000 }, () => open(transport('192.0.2.1')));
+  expect(() => open(transport('192.0.2.1'))).toThrow(tooMany);
+  open(transport('192.0.2.2')).closed();
+  unauthenticated[0]!.authenticate({ kind: 'session', sessionId: 1, accountId: 1 });
+  open(transport('192.0.2.1'));
+  expect(() => open(transport('192.0.2.1'))).toThrow(tooMany);
+  unauthenticated[1]!.closed();
+  open(transport('192.0.2.1'));
+  expect([count(), closed]).toEqual([2_001, []]);
+});
+
+test('a session may hold so many connections, and a connection so many subscriptions', () => {
+  const { open, countSubscriptions } = createConnections();
+  const credential = { kind: 'session', sessionId: 1, accountId: 1 } as const;
+  const held = Array.from({ length: 1_000 }, () => open(transportOn('192.0.2.1')));
+  held.forEach((one) => one.authenticate(credential));
+  const [first] = held;
+  expect(() => open(transportOn('192.0.2.1')).authenticate(credential)).toThrow(tooMany);
+  const ends = Array.from({ length: 100 }, () => first!.addSubscription({ end: () => {} }));
+  expect(() => first!.addSubscription({ end: () => {} })).toThrow(tooMany);
+  ends[0]!();
+  first!.addSubscription({ end: () => {} });
+  expect(countSubscriptions()).toBe(100);
+});
+
+/** The response to a subscription of the admin over server-sent events, to its end. */
+async function askForEvents(): Promise<string> {
+  const { taskId } = await startWork(admin);
+  const input = encodeURIComponent(JSON.stringify({ taskId }));
+  const { access_token, refresh_token } = admin.pair;
+  const headers = { authorization: `Bearer ${access_token}`, 'x-refresh-token': refresh_token };
+  const answer = await fetch(`${service.url}/trpc/comments.onTask?input=${input}`, { headers });
+  return answer.text();
+}
+
+/** Holds connections of the service until the test ends. */
+function hold(count: number, network: string): Connection[] {
+  const { connections } = service.app.services;
+  const held = Array.from({ length: count }, () => connections.open(transportOn(network)));
+  onTestFinished(() => held.forEach((one) => one.closed()));
+  return held;
+}
+
+// A stream has begun with status 200 by then, so its error says what Retry-After would.
+const refusedForNow = /"code":"TOO_MANY_CONNECTIONS".*"retryAfterSeconds":5/;
+
+test('server-sent events beyond the connections of a network end with an error that says when to retry', async () => {
+  hold(2_000, '127.0.0.1');
+  expect(await askForEvents()).toMatch(refusedForNow);
+});
+
+test('server-sent events beyond the connections of a session end with an error that says when to retry', async () => {
+  const { _id: sessionId } = (await admin.get('/api/sessions/')).body.sessions[0];
+  for (const one of hold(1_000, '192.0.2.9')) one.authenticate({ kind: 'session', sessionId, accountId: 1 });
+  expect(await askForEvents()).toMatch(refusedForNow);
 });

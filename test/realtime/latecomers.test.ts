@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createFactsReader } from '../../server/delivery/facts-reader.ts';
-import { createRecent } from '../../server/delivery/recent.ts';
-import { listFacts } from '../../server/delivery/stored-facts.ts';
+import { createEventReader, listEvents } from '../../server/events/event-reader.ts';
+import { createEventCache } from '../../server/events/event-cache.ts';
 import { taskStream } from '../../server/features/comments/task-stream.ts';
 import { overWebSocket } from '../support/listener.ts';
 import { startService } from '../support/service.ts';
@@ -42,12 +41,12 @@ async function partsAfter(cursor: number): Promise<{ count: number; bytes: numbe
   const parts: { count: number; bytes: number }[] = [];
   for (let at = cursor; ;) {
     // Without what was read before: everything comes from the table.
-    const reader = createFactsReader({ database, settings }, createRecent());
-    const shown = await reader.readOn(taskStream, { companyId, stream, cursor: at });
-    if (shown.length === 0) return parts;
-    expect(shown.map(({ event }) => event.id)).toEqual(shown.map((_, index) => at + index + 1));
-    parts.push({ count: shown.length, bytes: shown.reduce((sum, { length }) => sum + length, 0) });
-    at += shown.length;
+    const reader = createEventReader({ database, settings }, createEventCache());
+    const batch = await reader.readNext(taskStream, { companyId, stream, position: at });
+    if (batch.length === 0) return parts;
+    expect(batch.map(({ event }) => event.id)).toEqual(batch.map((_, index) => at + index + 1));
+    parts.push({ count: batch.length, bytes: batch.reduce((sum, { length }) => sum + length, 0) });
+    at += batch.length;
   }
 }
 
@@ -79,15 +78,15 @@ describe('what is read at once for a latecomer', () => {
 });
 
 test('what is new is shown in parts of the same size', async () => {
-  const recent = createRecent();
-  const reader = createFactsReader({ database, settings }, recent);
+  const cache = createEventCache();
+  const reader = createEventReader({ database, settings }, cache);
   const { db } = database.forCompany(companyId);
-  const facts = await listFacts(db, [{ companyId, stream, position: short }], 100);
-  const parts = await reader.partsOf(taskStream, facts);
-  expect(parts.flat()).toEqual(facts);
+  const stored = await listEvents(db, [{ companyId, stream, position: short }], 100);
+  const parts = await reader.toBatches(taskStream, stored);
+  expect(parts.flat()).toEqual(stored);
   for (const part of parts) {
-    const shown = await reader.show(taskStream, part);
-    expect(shown.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(heldBytesMax + oneEventBytes);
+    const events = await reader.load(taskStream, part);
+    expect(events.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(heldBytesMax + oneEventBytes);
   }
 });
 

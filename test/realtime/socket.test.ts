@@ -48,7 +48,7 @@ async function ask(socket: WebSocket, message: string | object): Promise<any> {
 const say = (message = 'Hello') => admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message });
 
 describe('a WebSocket', () => {
-  test('takes queries and mutations, with the same faults as the other doors', async () => {
+  test('takes queries and mutations, with the same errors as the other doors', async () => {
     const way = overWebSocket(url, admin.pair);
     onTestFinished(() => way.close());
     const made = await way.client.tasks.create.mutate({ projectId, title: 'By socket' });

@@ -1,17 +1,21 @@
 import { expect, test } from 'vitest';
-import { createFollower } from '../../server/delivery/follower.ts';
-import { createRecent } from '../../server/delivery/recent.ts';
-import { subscription, type SubscriptionServices } from '../../server/delivery/subscription.ts';
+import { createEventCache } from '../../server/events/event-cache.ts';
+import {
+  createSubscriber,
+  subscriptionEvents,
+  type SubscribedStream,
+  type SubscriptionServices,
+} from '../../server/events/subscription.ts';
 import type { Db } from '../../db/open.ts';
 import type { Member } from '../../server/kernel/context.ts';
-import { SESSION_ENDED } from '../../server/kernel/faults.ts';
-import type { Follow, StreamKind } from '../../server/kernel/streams.ts';
+import { SESSION_ENDED } from '../../server/errors/errors.ts';
+import type { SubscribeOptions, StreamKind } from '../../server/kernel/streams.ts';
 import { CommentEvent } from '../../server/features/comments/task-stream.ts';
 import type { z } from 'zod';
 
 type Event = z.infer<typeof CommentEvent>;
 
-const kind: StreamKind<Event> = { name: 'task', event: CommentEvent, show: async () => [] };
+const kind: StreamKind<Event> = { name: 'task', event: CommentEvent, toEvents: async () => [] };
 const at = '2026-11-21T12:00:00.000Z';
 const eventOf = (id: number): Event => ({
   id,
@@ -23,32 +27,47 @@ const eventOf = (id: number): Event => ({
   comment: null,
 });
 
-/** A subscriber who has the first of three events; `readOn` finds the others. */
-function subscribe(readOn: SubscriptionServices['reader']['readOn'], connection: Partial<Follow['connection']> = {}) {
+/** A subscriber who has the first of three events; `readNext` finds the others. */
+function subscribe(
+  readNext: SubscriptionServices['reader']['readNext'],
+  connection: Partial<SubscribeOptions['connection']> = {},
+) {
   const given = new AbortController();
-  const follower = createFollower(given.signal);
-  const recent = createRecent();
-  const services = { db: {} as Db, clock: { now: () => new Date(at) }, recent, onSent: () => {} };
-  const follow = {
+  const subscriber = createSubscriber(given.signal);
+  const cache = createEventCache();
+  const services = { db: {} as Db, clock: { now: () => new Date(at) }, cache, onSent: () => {} };
+  const options = {
     subject: 7,
     viewer: { companyId: 1 } as Member,
     position: '1',
-    connection: { ready: () => undefined, expect: () => {}, ...connection } as Follow['connection'],
+    connection: { ready: () => undefined, reserve: () => {}, ...connection } as SubscribeOptions['connection'],
     signal: given.signal,
   };
-  const place = { follower, end: 3, newest: () => 3 };
-  const events = subscription({ ...services, reader: { readOn } }, kind, follow, place);
-  return { events, follower, recent, stop: () => given.abort() };
+  const stream: SubscribedStream = {
+    key: '1 task 7',
+    companyId: 1,
+    subject: 7,
+    stream: 'task 7',
+    kind,
+    position: 3,
+    subscribers: new Set([subscriber]),
+  };
+  const events = subscriptionEvents({ ...services, reader: { readNext } }, kind, options, {
+    stream,
+    subscriber,
+    end: 3,
+  });
+  return { events, subscriber, cache, stop: () => given.abort() };
 }
 
 const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 test('a database that is away for a while ends no subscription', async () => {
   let tries = 0;
-  const { events, recent, stop } = subscribe(async (_kind, { cursor }) => {
+  const { events, cache, stop } = subscribe(async (_kind, { position }) => {
     tries += 1;
     if (tries === 1) throw away();
-    return [recent.keep('1 task 7', eventOf(cursor + 1) as never)];
+    return [cache.add('1 task 7', eventOf(position + 1) as never)];
   });
   const heard = [(await events.next()).value, (await events.next()).value];
   expect(heard.map((event) => event![0])).toEqual(['2', '3']);
@@ -58,11 +77,11 @@ test('a database that is away for a while ends no subscription', async () => {
 });
 
 test('whoever may no longer listen learns so while the database is away', async () => {
-  const { events, follower } = subscribe(async () => {
+  const { events, subscriber } = subscribe(async () => {
     throw away();
   });
   const next = events.next();
-  follower.end(SESSION_ENDED());
+  subscriber.end(SESSION_ENDED());
   await expect(next).rejects.toThrow(/This session has ended/);
 });
 
@@ -72,10 +91,10 @@ test('nothing is read for a subscriber while what was sent is not taken', async 
   let isTaken = false;
   void taken.then(() => (isTaken = true));
   const read: boolean[] = [];
-  const { events, recent } = subscribe(
-    async (_kind, { cursor }) => {
+  const { events, cache } = subscribe(
+    async (_kind, { position }) => {
       read.push(isTaken);
-      return [recent.keep('1 task 7', eventOf(cursor + 1) as never)];
+      return [cache.add('1 task 7', eventOf(position + 1) as never)];
     },
     { ready: () => (isTaken ? undefined : taken) },
   );

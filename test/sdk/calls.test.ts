@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Fault, isFault } from 'work-management-client';
+import { ApiError, isApiError } from 'work-management-client';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 import { startAnswering } from './answering.ts';
-import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
+import { codeOf, connect, errorOf, sessionOf } from './clients.ts';
 import { startWiretap } from './wiretap.ts';
 
 const origin = 'https://app.example.test';
@@ -25,35 +25,35 @@ const log = (day: number) => ({
 
 const project = { name: 'Engine' };
 
-describe('a fault', () => {
+describe('an API error', () => {
   test('is told by its code', async () => {
     const client = connect(url, { session });
     await client.taskLogs.create(log(1));
-    const fault = await faultOf(client.taskLogs.create(log(1)));
-    expect(isFault(fault, 'DUPLICATE_TASK_LOG')).toBe(true);
-    expect(isFault(fault, 'NOT_FOUND', 'FORBIDDEN')).toBe(false);
-    expect(isFault(fault)).toBe(true);
-    expect(isFault(new Error('DUPLICATE_TASK_LOG'))).toBe(false);
-    expect(fault).toBeInstanceOf(Fault);
-    expect(fault).toMatchObject({ status: 409, operation: 'taskLogs.create', issues: [] });
-    expect(fault.message).toMatch(/[a-z]\.$/);
+    const error = await errorOf(client.taskLogs.create(log(1)));
+    expect(isApiError(error, 'DUPLICATE_TASK_LOG')).toBe(true);
+    expect(isApiError(error, 'NOT_FOUND', 'FORBIDDEN')).toBe(false);
+    expect(isApiError(error)).toBe(true);
+    expect(isApiError(new Error('DUPLICATE_TASK_LOG'))).toBe(false);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 409, operation: 'taskLogs.create', issues: [] });
+    expect(error.message).toMatch(/[a-z]\.$/);
   });
 
   test('of invalid input names each field, and the request in the log', async () => {
-    const fault = await faultOf(connect(url, { session }).projects.create({ name: '', allocatedHours: -1 }));
-    expect(fault.code).toBe('VALIDATION_FAILED');
-    expect(fault.issues.map(({ path }) => path)).toEqual([['name'], ['allocatedHours']]);
-    expect(service.log()).toContain(fault.requestId);
+    const error = await errorOf(connect(url, { session }).projects.create({ name: '', allocatedHours: -1 }));
+    expect(error.code).toBe('VALIDATION_FAILED');
+    expect(error.issues.map(({ path }) => path)).toEqual([['name'], ['allocatedHours']]);
+    expect(service.log()).toContain(error.requestId);
   });
 
   test('of what belongs to another company is the one of what does not exist', async () => {
     const client = connect(url, { session: sessionOf(neighbour.pair) });
     const [foreign, absent] = await Promise.all([
-      faultOf(client.tasks.get({ task_id: taskId })),
-      faultOf(client.tasks.get({ task_id: 999_999 })),
+      errorOf(client.tasks.get({ task_id: taskId })),
+      errorOf(client.tasks.get({ task_id: 999_999 })),
     ]);
     expect(foreign).toMatchObject({ code: 'NOT_FOUND', status: 404 });
-    const said = ({ message, issues, operation }: Fault) => ({ message, issues, operation });
+    const said = ({ message, issues, operation }: ApiError) => ({ message, issues, operation });
     expect(said(foreign)).toEqual(said(absent));
     expect(await codeOf(client.tasks.list(company))).toBe('NOT_FOUND');
   });
@@ -63,11 +63,11 @@ describe('a fault', () => {
     onTestFinished(() => proxy.close());
     proxy.cut();
     const away = connect(proxy.url, { session, retries: 0 });
-    expect(await faultOf(away.tasks.list(company))).toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
+    expect(await errorOf(away.tasks.list(company))).toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
     const other = await startAnswering((response) => void response.end('<html>hello</html>'));
     expect(await codeOf(connect(other.url).tasks.list(company))).toBe('UNEXPECTED_ANSWER');
     const elsewhere = connect(`${url}/docs`, { retries: 0 });
-    expect(await faultOf(elsewhere.tasks.list(company))).toMatchObject({ status: 404 });
+    expect(await errorOf(elsewhere.tasks.list(company))).toMatchObject({ status: 404 });
     const strange = await startAnswering((response) => void response.end('{"status":"ok"}'));
     expect(await codeOf(connect(strange.url).tasks.list(company))).toBe('UNEXPECTED_ANSWER');
   });

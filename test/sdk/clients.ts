@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { createClient, isFault, type Client, type ClientOptions, type FaultCode } from 'work-management-client';
+import { createClient, isApiError, type Client, type ClientOptions, type ApiErrorCode } from 'work-management-client';
 import type { TokenPair } from '../support/actor.ts';
 
 /** A client for the time of one test. */
@@ -15,15 +15,15 @@ export function sessionOf({ access_token: accessToken, refresh_token: refreshTok
 }
 
 /** What a call that must fail says of it. */
-export async function codeOf(call: Promise<unknown>): Promise<FaultCode> {
-  return (await faultOf(call)).code;
+export async function codeOf(call: Promise<unknown>): Promise<ApiErrorCode> {
+  return (await errorOf(call)).code;
 }
 
-export async function faultOf(call: Promise<unknown>) {
+export async function errorOf(call: Promise<unknown>) {
   const error: unknown = await call.then(
     () => undefined,
     (cause: unknown) => cause,
   );
-  if (!isFault(error)) throw new Error('the call did not fail with a fault', { cause: error });
+  if (!isApiError(error)) throw new Error('the call did not fail with an API error', { cause: error });
   return error;
 }

@@ -1,12 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { createClient, isFault, type Answer, type EventOf, type Fault, type FaultCode } from 'work-management-client';
+import {
+  createClient,
+  isApiError,
+  type Answer,
+  type EventOf,
+  type ApiError,
+  type ApiErrorCode,
+} from 'work-management-client';
 import type { Client, Input, Issue, OperationTypes, Operations, StreamTypes, Task } from 'work-management-client';
 import { proceduresOf } from '../../client-sdk/generate/operations.ts';
 import { sourcesOf } from '../../client-sdk/generate/source.ts';
-import { declaredFaults } from '../../server/kernel/fault.ts';
-import { issueCodes, type IssueCode } from '../../server/kernel/issues.ts';
+import { definedErrors } from '../../server/errors/api-error.ts';
+import { issueCodes, type IssueCode } from '../../server/errors/issues.ts';
 import { appRouter, type AppRouter } from '../../server/router.ts';
 
 /* The client's types are written, not inferred, so that they read well; here the compiler holds them to the router. */
@@ -65,7 +72,7 @@ describe('the compiler finds', () => {
   };
   /** What may be left out as a whole the client sends as an empty one. */
   type InputTypes = { [Name in Taking]: NonNullable<OperationTypes[Name]['input']> };
-  type Bare = 'auth.logout' | 'sessions.list' | 'apiKeys.list' | 'invitations.list';
+  type Bare = { [Name in keyof OperationTypes]: Of<Inputs, Name> extends void ? Name : never }[keyof OperationTypes];
   type Taking = Exclude<keyof OperationTypes, Bare>;
   type AnswerTypes = { [Name in keyof OperationTypes]: OperationTypes[Name]['answer'] };
 
@@ -98,15 +105,15 @@ describe('the compiler finds', () => {
     expectTypeOf<Differing<keyof OperationTypes, Results, AnswerTypes>>().toEqualTypeOf<never>();
   });
 
-  test('a fault by its code', () => {
+  test('an API error by its code', () => {
     const error: unknown = undefined;
-    if (isFault(error, 'DUPLICATE_TASK_LOG', 'NOT_FOUND')) {
-      expectTypeOf(error).toEqualTypeOf<Fault<'DUPLICATE_TASK_LOG' | 'NOT_FOUND'>>();
+    if (isApiError(error, 'DUPLICATE_TASK_LOG', 'NOT_FOUND')) {
+      expectTypeOf(error).toEqualTypeOf<ApiError<'DUPLICATE_TASK_LOG' | 'NOT_FOUND'>>();
       expectTypeOf(error.code).toEqualTypeOf<'DUPLICATE_TASK_LOG' | 'NOT_FOUND'>();
     }
-    if (isFault(error)) expectTypeOf(error.code).toEqualTypeOf<FaultCode>();
-    // @ts-expect-error no fault of this name is declared
-    isFault(error, 'DUPLICATE_LOG');
+    if (isApiError(error)) expectTypeOf(error.code).toEqualTypeOf<ApiErrorCode>();
+    // @ts-expect-error no error of this name is declared
+    isApiError(error, 'DUPLICATE_LOG');
     expectTypeOf<Issue['code']>().toEqualTypeOf<IssueCode>();
     // @ts-expect-error no issue has this code
     const isMissing = ({ code }: Issue) => code === 'missing';
@@ -118,10 +125,10 @@ describe('the compiler finds', () => {
 });
 
 test('the files that are made of the definitions are current', () => {
-  const { contract, operations } = sourcesOf(proceduresOf(appRouter), declaredFaults());
+  const { contract, operations } = sourcesOf(proceduresOf(appRouter), definedErrors());
   const read = (name: string) => readFileSync(new URL(`../../client-sdk/src/${name}.ts`, import.meta.url), 'utf8');
   // On a difference: `npm run generate`.
   expect(read('contract') === contract && read('operations') === operations).toBe(true);
-  for (const { code, status } of declaredFaults()) expect(contract).toContain(`  ${code}: ${status};\n`);
+  for (const { code, status } of definedErrors()) expect(contract).toContain(`  ${code}: ${status};\n`);
   for (const code of Object.keys(issueCodes)) expect(contract).toContain(`  ${code}: true;\n`);
 });

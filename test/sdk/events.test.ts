@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ClientOptions, SessionChange } from 'work-management-client';
-import { publish } from '../../server/kernel/publish.ts';
+import { appendEvent } from '../../server/kernel/append-event.ts';
 import { startProxy } from '../support/proxy.ts';
 import { password, startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
@@ -167,12 +167,12 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
     );
     await heard.isLive();
     // More than the client holds for anybody.
-    const facts = 1_300;
+    const count = 1_300;
     const transaction = database.begin();
     const stream = `task ${taskId}`;
-    for (const number of upTo(facts)) {
+    for (const number of upTo(count)) {
       const payload = { comment_id: 1_000_000 + number, task_id: taskId };
-      await publish(transaction.db, {
+      await appendEvent(transaction.db, {
         companyId: admin.companyId,
         stream,
         type: 'comment.created',
@@ -181,10 +181,10 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
       });
     }
     await transaction.commit();
-    service.app.services.streams.wake([`${admin.companyId} ${stream}`]);
+    service.app.services.streams.notify([`${admin.companyId} ${stream}`]);
     await heard.hears(1);
     released.resolve();
-    await heard.hears(facts);
-    expect(heard.ids()).toEqual(upTo(facts));
+    await heard.hears(count);
+    expect(heard.ids()).toEqual(upTo(count));
   });
 });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest';
-import { isFault, type Client, type EventOf } from 'work-management-client';
+import { isApiError, type Client, type EventOf } from 'work-management-client';
 import type { Service } from '../support/service.ts';
 
 export type Heard = EventOf<'comments.onTask'> | EventOf<'notifications.onMine'>;
@@ -22,7 +22,7 @@ export function hear(
       }
       return 'in peace';
     } catch (error) {
-      return isFault(error) ? error.code : String(error);
+      return isApiError(error) ? error.code : String(error);
     }
   }
   const ended = run();

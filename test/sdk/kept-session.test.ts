@@ -64,7 +64,7 @@ describe('a kept session', () => {
     await Promise.all(tabs.map((tab) => tab.sessions.list()));
   });
 
-  test('of somebody who has signed in meanwhile in another tab is left alone', async () => {
+  test('of a person who has signed in in another tab is left alone', async () => {
     const storage = memoryStorage();
     const first = connect(url, keepSessionIn(storage));
     await first.auth.login(credentials);

@@ -17,7 +17,7 @@ const { projectId, taskId } = await startWork(admin);
 for (let number = 0; number < 44; number += 1) await addTask(admin, projectId);
 
 describe('a list', () => {
-  test('is one page for whoever awaits it, and every item for whoever loops over it', async () => {
+  test('is one page when awaited, and every item in a loop', async () => {
     const client = connect(url, { session });
     const page = await client.tasks.list(company);
     expect(page).toMatchObject({ page: 1, pageSize: 20, total: 45, totalPages: 3 });
@@ -44,7 +44,7 @@ describe('a list', () => {
     expect(line.requests()).toHaveLength(2);
   });
 
-  test('gives an item once that moves to the next page meanwhile', async () => {
+  test('gives an item once that moves to the next page between two reads', async () => {
     const client = connect(url, { session });
     const { projectId } = await startWork(admin, { name: 'Loom' });
     for (let number = 0; number < 24; number += 1) await addTask(admin, projectId);
@@ -88,7 +88,7 @@ describe('a file', () => {
     expect(sheet).toMatchObject({ groupBy: 'project', totalSeconds: 5400 });
   });
 
-  test('that is refused is a fault before its first piece', async () => {
+  test('that is refused is an API error before its first piece', async () => {
     const client = connect(url, { session });
     expect(await codeOf(client.timesheets.csv({ ...range, to: '2026-02-01' }))).toBe('VALIDATION_FAILED');
     expect(await codeOf(client.timesheets.csv({ ...range, company_id: 999_999 }))).toBe('NOT_FOUND');

@@ -3,7 +3,7 @@ import { createClient } from 'work-management-client';
 import { findFreePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { startAnswering } from './answering.ts';
-import { connect, faultOf, sessionOf } from './clients.ts';
+import { connect, errorOf, sessionOf } from './clients.ts';
 
 /* What somebody reads who has set up their client wrongly: what is wrong, and what to do next, in one sentence. */
 
@@ -57,17 +57,17 @@ describe('a client is not made', () => {
 describe('a call says', () => {
   test('that its API key is refused', async () => {
     const client = connect(url, { apiKey: `wms_${'a'.repeat(43)}` });
-    const fault = await faultOf(client.tasks.list(company));
-    expect(fault).toMatchObject({ code: 'INVALID_TOKEN', status: 401, operation: 'tasks.list' });
-    expect(fault.requestId).toBeDefined();
-    expect(fault.message).toBe(
+    const error = await errorOf(client.tasks.list(company));
+    expect(error).toMatchObject({ code: 'INVALID_TOKEN', status: 401, operation: 'tasks.list' });
+    expect(error.requestId).toBeDefined();
+    expect(error.message).toBe(
       'The API key is refused: it is wrong, has expired or was revoked, so make another one (client.apiKeys.create).',
     );
     for (const events of ['sse', 'websocket'] as const) {
       const streaming = connect(url, { apiKey: `wms_${'a'.repeat(43)}`, events });
-      expect(await faultOf(streaming.notifications.onMine().next())).toMatchObject({
-        code: fault.code,
-        message: fault.message,
+      expect(await errorOf(streaming.notifications.onMine().next())).toMatchObject({
+        code: error.code,
+        message: error.message,
       });
     }
   });
@@ -75,22 +75,22 @@ describe('a call says', () => {
   test('that nobody is signed in', async () => {
     const sentence = 'Nobody is signed in: sign in first (client.auth.login), or create the client with an apiKey.';
     const client = connect(url);
-    const fault = await faultOf(client.tasks.list(company));
-    expect(fault).toMatchObject({ code: 'UNAUTHENTICATED', status: 401, message: sentence });
+    const error = await errorOf(client.tasks.list(company));
+    expect(error).toMatchObject({ code: 'UNAUTHENTICATED', status: 401, message: sentence });
     for (const events of ['sse', 'websocket'] as const) {
       const stream = connect(url, { events }).notifications.onMine();
-      expect((await faultOf(stream.next())).message).toBe(sentence);
+      expect((await errorOf(stream.next())).message).toBe(sentence);
     }
     const signedIn = connect(url, { session: sessionOf((await service.signIn(admin.email)).pair) });
     await signedIn.auth.logout();
-    expect((await faultOf(signedIn.tasks.list(company))).message).toBe(sentence);
+    expect((await errorOf(signedIn.tasks.list(company))).message).toBe(sentence);
   });
 
   test('that nothing answers, where, and why', async () => {
     const away = `http://127.0.0.1:${await findFreePort()}`;
-    const fault = await faultOf(connect(away, quick).tasks.list(company));
-    expect(fault).toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
-    expect(fault.message).toBe(
+    const error = await errorOf(connect(away, quick).tasks.list(company));
+    expect(error).toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
+    expect(error.message).toBe(
       `No answer from ${away} (ECONNREFUSED): check that the service runs there, the baseUrl and the network.`,
     );
   });
@@ -108,9 +108,9 @@ describe('a call says', () => {
     ] as const) {
       const client = connect(other.url, quick);
       const file = async () => client.timesheets.csv({ ...company, from: '2026-03-01', to: '2026-03-31' });
-      for (const fault of [await faultOf(client.tasks.list(company)), await faultOf(file())]) {
-        expect(fault.code).toBe('UNEXPECTED_ANSWER');
-        expect(fault.message).toBe(
+      for (const error of [await errorOf(client.tasks.list(company)), await errorOf(file())]) {
+        expect(error.code).toBe('UNEXPECTED_ANSWER');
+        expect(error.message).toBe(
           `What answers at ${other.url} (${what}) is not the service: check the baseUrl, its port, and any proxy between.`,
         );
       }
@@ -119,8 +119,8 @@ describe('a call says', () => {
 
   test('all else in the words of the service', async () => {
     const client = connect(url, { session: sessionOf(admin.pair) });
-    const fault = await faultOf(client.tasks.get({ task_id: 999_999 }));
+    const error = await errorOf(client.tasks.get({ task_id: 999_999 }));
     const { body } = await admin.get('/api/tasks/999999/');
-    expect(fault.message).toBe(body.detail);
+    expect(error.message).toBe(body.detail);
   });
 });

@@ -141,7 +141,7 @@ describe('the package', () => {
       'tasks: Turn the crank',
       'event: comment.created <p>Hello</p>',
       'file: Total,,,5400,1.5',
-      'fault: DUPLICATE_TASK_LOG 409',
+      'error: DUPLICATE_TASK_LOG 409',
       'done',
     ]);
   });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answer, refuse, startAnswering } from './answering.ts';
-import { codeOf, connect, faultOf } from './clients.ts';
+import { codeOf, connect, errorOf } from './clients.ts';
 
 const company = { company_id: 7 };
 const project = { name: 'Engine' };
@@ -27,7 +27,7 @@ describe('another try', () => {
     ['a refusal', refuse(403, 'FORBIDDEN')],
   ])('is not made after %s', async (_name, failure) => {
     const server = await startAnswering(failure);
-    await faultOf(connect(server.url).projects.create(project));
+    await errorOf(connect(server.url).projects.create(project));
     expect(server.seen).toHaveLength(1);
   });
 
@@ -46,14 +46,14 @@ describe('another try', () => {
     const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }));
     expect(await codeOf(connect(server.url, { retries: 1 }).tasks.list(company))).toBe('SERVICE_UNAVAILABLE');
     expect(server.seen).toHaveLength(2);
-    await faultOf(connect(server.url, { retries: 1 }).tasks.list(company, { retries: 0 }));
+    await errorOf(connect(server.url, { retries: 1 }).tasks.list(company, { retries: 0 }));
     expect(server.seen).toHaveLength(3);
   });
 
   test('that would come too late is not waited for', async () => {
     const server = await startAnswering(refuse(429, 'RATE_LIMITED', { 'retry-after': '900' }));
-    const fault = await faultOf(connect(server.url).auth.login({ email: 'a@example.com', password: 'x' }));
-    expect(fault).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 900_000 });
+    const error = await errorOf(connect(server.url).auth.login({ email: 'a@example.com', password: 'x' }));
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 900_000 });
     expect(server.seen).toHaveLength(1);
   });
 
@@ -95,8 +95,8 @@ describe('a call', () => {
 
   test('without an answer ends in time', async () => {
     const server = await startAnswering(() => {});
-    const fault = await faultOf(connect(server.url).tasks.list(company, { timeoutMs: 500 }));
-    expect(fault).toMatchObject({ code: 'TIMEOUT', status: 0, operation: 'tasks.list' });
+    const error = await errorOf(connect(server.url).tasks.list(company, { timeoutMs: 500 }));
+    expect(error).toMatchObject({ code: 'TIMEOUT', status: 0, operation: 'tasks.list' });
     expect(server.seen).toHaveLength(1);
   });
 
@@ -121,7 +121,7 @@ test('a refresh that nobody waits for any more alarms nobody', async () => {
   const session = { accessToken: 'a', refreshToken: 'b', expiresAt: 1 };
   const client = connect(server.url, { session });
   await expect(client.tasks.list(company, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
-  // Whoever still waits hears of it.
+  // Waiting callers get the error.
   expect(await codeOf(client.tasks.list(company, { retries: 0 }))).toBe('NETWORK_ERROR');
   await new Promise((resolve) => setImmediate(resolve));
   expect(alarms).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ClientSession, SessionChange } from 'work-management-client';
-import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
+import { codeOf, connect, errorOf, sessionOf } from './clients.ts';
 import { refresh, startStaff, worn } from './staff.ts';
 import { startWiretap } from './wiretap.ts';
 
@@ -51,12 +51,12 @@ describe('an access token that has run out', () => {
 });
 
 describe('a session that the service has ended', () => {
-  test('is a fault with a name, is forgotten, and is told of once', async () => {
+  test('is an API error with a name, is forgotten, and is told of once', async () => {
     const session = await begin();
     const changes: unknown[] = [];
     const client = connect(url, { session, onSession: (...change) => void changes.push(change) });
     await service.as({ access_token: session.accessToken, refresh_token: session.refreshToken }).post('/logout/');
-    const calls = await Promise.all(Array.from({ length: 5 }, () => faultOf(client.sessions.list())));
+    const calls = await Promise.all(Array.from({ length: 5 }, () => errorOf(client.sessions.list())));
     expect(calls.map(({ code, status }) => `${code} ${status}`)).toEqual(Array(5).fill('SESSION_ENDED 401'));
     expect(client.session).toBeNull();
     expect(changes).toEqual([[null, 'ended']]);
@@ -71,7 +71,7 @@ describe('a session that the service has ended', () => {
     expect(changes).toEqual([[null, 'ended']]);
   });
 
-  test('does not end the one that has begun meanwhile', async () => {
+  test('does not end one that has begun since', async () => {
     const [old, next] = [await begin(), await begin()];
     const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const changes: SessionChange[] = [];

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { isCompanyChoice, type ClientSession, type SessionChange } from 'work-management-client';
-import { createIdentityProvider } from '../../server/kernel/identity-provider.ts';
+import { createIdentityProvider } from '../../server/platform/identity-provider.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { password, startService } from '../support/service.ts';
-import { codeOf, connect, faultOf, sessionOf } from './clients.ts';
+import { codeOf, connect, errorOf, sessionOf } from './clients.ts';
 import { startWiretap } from './wiretap.ts';
 
 const google = await startIssuer(() => service.clock.now());
@@ -38,9 +38,9 @@ describe('signing in', () => {
   test('by a wrong password is refused by its name, and begins nothing', async () => {
     const onSession = vi.fn<() => void>();
     const client = connect(url, { onSession });
-    const fault = await faultOf(client.auth.login({ email: admin.email, password: 'wrong' }));
-    expect(fault).toMatchObject({ code: 'INVALID_CREDENTIALS', status: 401, operation: 'auth.login', issues: [] });
-    expect(fault.requestId).toMatch(/\S/);
+    const error = await errorOf(client.auth.login({ email: admin.email, password: 'wrong' }));
+    expect(error).toMatchObject({ code: 'INVALID_CREDENTIALS', status: 401, operation: 'auth.login', issues: [] });
+    expect(error.requestId).toMatch(/\S/);
     expect(client.session).toBeNull();
     expect(onSession).not.toHaveBeenCalled();
   });
@@ -75,7 +75,7 @@ describe('signing in', () => {
     });
     expect(answer.subscription.trial).toBe(true);
     expect(client.session).toMatchObject({ company: { company_name: 'Compilers' }, employee: { isAdmin: true } });
-    expect((await client.company.details({ company_id: client.session!.company!.company_id })).plans).not.toEqual([]);
+    expect((await client.company.get({ company_id: client.session!.company!.company_id })).plans).not.toEqual([]);
   });
 });
 

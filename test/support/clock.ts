@@ -1,4 +1,4 @@
-import type { Clock } from '../../server/kernel/context.ts';
+import type { Clock } from '../../server/platform/clock.ts';
 
 /** The real time, moved forward as a test wants. */
 export type TestClock = Clock & {

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
-import { createShell } from '../../server/http/app-shell.ts';
-import { createBodyReader } from '../../server/http/body.ts';
-import { registerTrpc } from '../../server/http/trpc.ts';
-import { createLogger } from '../../server/log.ts';
+import { createShell } from '../../server/surfaces/http/app-shell.ts';
+import { createBodyReader } from '../../server/surfaces/http/body.ts';
+import { registerTrpc } from '../../server/surfaces/trpc/trpc.ts';
+import { createLogger } from '../../server/platform/log.ts';
 import { appRouter } from '../../server/router.ts';
 import type { Service } from './service.ts';
 

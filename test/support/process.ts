@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,21 +36,26 @@ export type Home = {
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Where `npm start` keeps what Node has compiled. */
+export const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node') };
 const running = new Set<ServiceProcess>();
 
-export async function makeHome(): Promise<Home> {
+/** A home whose database is migrated already, which takes most of a first start; with `isNew` the database is empty. */
+export async function makeHome({ isNew = false } = {}): Promise<Home> {
   const template = inject('template');
   const folder = await mkdtemp(join(tmpdir(), 'wms-home-'));
-  if (template.kind === 'embedded')
+  if (template.kind === 'embedded') {
+    if (!isNew) await cp(template.dataFolder, folder, { recursive: true });
     return {
       folder,
       environment: { DATA_DIR: folder },
       databaseUrl: undefined,
       remove: () => rm(folder, { recursive: true }),
     };
+  }
 
   const name = `wms_test_${randomBytes(6).toString('hex')}`;
-  await runOn(template.url, `create database ${name}`);
+  await runOn(template.url, `create database ${name}${isNew ? '' : ` template ${template.database}`}`);
   const databaseUrl = withDatabase(template.url, name);
   return {
     folder,
@@ -80,7 +85,7 @@ export async function launch(command: string[], environment: Environment, until?
   const { PATH, HOME } = process.env;
   const child = spawn(program!, parameters, {
     cwd: root,
-    env: { PATH, HOME, PORT: '0', DATABASE_ROW_SECURITY: 'true', ...environment },
+    env: { PATH, HOME, ...compileCache, PORT: '0', DATABASE_ROW_SECURITY: 'true', ...environment },
     stdio: 'pipe',
     // A process group of its own, to be ended as a whole.
     detached: true,

@@ -30,7 +30,7 @@ export type SendGridServer = {
   /** What it took, the oldest first. */
   readonly taken: Taken[];
   /** What was wrong with requests, in words. */
-  readonly faults: string[];
+  readonly problems: string[];
   /** Requests that came, in order or not. */
   countRequests(): number;
   /** Requests that wait for the end of their answer. */
@@ -45,7 +45,7 @@ const address = z.strictObject({ email: z.email(), name: z.string().optional() }
 const off = z.literal(false);
 const part = <Type extends string>(type: Type) => z.strictObject({ type: z.literal(type), value: z.string().min(1) });
 
-/** A message as this service sends it; strict, so that a misspelt field is a fault. */
+/** A message as this service sends it; strict, so that a misspelt field is a problem. */
 const Message = z.strictObject({
   personalizations: z.tuple([z.strictObject({ to: z.tuple([address]) })]),
   from: address,
@@ -62,7 +62,7 @@ const Message = z.strictObject({
 
 export async function startSendGrid(apiKey: string): Promise<SendGridServer> {
   const taken: Taken[] = [];
-  const faults: string[] = [];
+  const problems: string[] = [];
   const open = new Set<ServerResponse>();
   let requests = 0;
   let behaviourOf: (request: number) => Behaviour = () => ({ kind: 'take' });
@@ -76,7 +76,7 @@ export async function startSendGrid(apiKey: string): Promise<SendGridServer> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const read = readRequest(request, Buffer.concat(chunks).toString(), apiKey);
     if ('status' in read) {
-      faults.push(read.message);
+      problems.push(read.message);
       refuse(response, { status: read.status, body: { errors: [{ message: read.message, field: null, help: null }] } });
       return;
     }
@@ -92,7 +92,7 @@ export async function startSendGrid(apiKey: string): Promise<SendGridServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     taken,
-    faults,
+    problems,
     countRequests: () => requests,
     countOpen: () => open.size,
     behave(behaviour) {

@@ -1,18 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
 import type { Database } from '../../db/open.ts';
 import { createApp, type App, type AppParts } from '../../server/app.ts';
 import { getOrInsertAccount, verifyAddress } from '../../server/features/auth/accounts.ts';
 import { acceptInvitation as accept } from '../../server/features/memberships/membership.ts';
-import { createIdentityProvider, type IdentityProviders } from '../../server/kernel/identity-provider.ts';
-import { createLimits, type Limits } from '../../server/kernel/limits.ts';
-import { createPasswords } from '../../server/kernel/passwords.ts';
-import { createTokens, generateKeys } from '../../server/kernel/tokens.ts';
-import { createLogger } from '../../server/log.ts';
+import { createIdentityProvider, type IdentityProviders } from '../../server/platform/identity-provider.ts';
+import { createLimits, type Limits } from '../../server/platform/rate-limits.ts';
+import { createPasswords } from '../../server/platform/passwords.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
+import { generateKeys } from '../../server/platform/signing-keys.ts';
+import { createLogger } from '../../server/platform/log.ts';
 import { createCaller, type Actor, type Caller, type TokenPair } from './actor.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { openClone } from './database.ts';
+import { atEndOfFile } from './file-end.ts';
 import { countResponse } from './held-responses.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 import { watchResponses } from './watch-responses.ts';
@@ -21,7 +22,6 @@ import { watchResponses } from './watch-responses.ts';
 export const password = 'correct horse battery staple';
 const passwordHash = createPasswords().hash(password);
 const keys = generateKeys();
-watchResponses(countResponse);
 
 export type Service = {
   app: App;
@@ -36,7 +36,7 @@ export type Service = {
   stranger: Caller;
   /** Someone with the given session. */
   as(pair: TokenPair): Caller;
-  /** Runs what is owed: deliveries and work behind answers. */
+  /** Runs the pending jobs and the work behind answers. */
   drain(): Promise<void>;
   /** Registers a company through the real steps; answers its admin. */
   registerCompany(company?: { name?: string; email?: string; firstName?: string }): Promise<Actor>;
@@ -102,14 +102,18 @@ async function freePort(): Promise<number> {
 }
 
 let people = 0;
+let isWatching = false;
 
-const endings: (() => Promise<void>)[] = [];
-// Not where a service is started: that may be inside a test, where nothing can be said to happen after all.
-afterAll(async () => {
-  const ended = await Promise.allSettled(endings.map((end) => end()));
-  const failed = ended.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  if (failed.length > 0) throw failed[0]!.reason;
-});
+/** Holds the answers of all services of this test file against the document. */
+function watchThisFile(): void {
+  if (isWatching) return;
+  isWatching = true;
+  const stop = watchResponses(countResponse);
+  atEndOfFile(async () => {
+    isWatching = false;
+    stop();
+  });
+}
 
 /** Starts the service for this test file, on a database of its own, and ends it after the last test. */
 export async function startService(
@@ -122,6 +126,7 @@ export async function startService(
     isPublicHere?: boolean;
   } = {},
 ): Promise<Service> {
+  watchThisFile();
   const port = overrides.isPublicHere === true ? await freePort() : 0;
   const secured = await openClone();
   const database = { ...secured, ...secured.owner };
@@ -145,15 +150,15 @@ export async function startService(
       ...overrides.settings,
     },
     logger: createLogger({ level: 'debug', to: { write: (line) => void lines.push(line) } }),
-    onUndeclaredFault: (operation, code) => undeclared.push(`${operation}: ${code}`),
+    onUndeclaredError: (operation, code) => undeclared.push(`${operation}: ${code}`),
   });
   const url = await app.server.listen({ port, host: '127.0.0.1' });
 
-  endings.push(async () => {
+  atEndOfFile(async () => {
     await app.close();
     await database.close();
     if (undeclared.length > 0)
-      throw new Error(`faults were answered that no operation declares: ${[...new Set(undeclared)].join(', ')}`);
+      throw new Error(`errors were answered that no operation declares: ${[...new Set(undeclared)].join(', ')}`);
   });
 
   const stranger = createCaller(url);

@@ -1,15 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
-import { embeddedExtensions, openServer, wrapEmbedded } from '../../db/open.ts';
+import { openServer } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
+import { makeEmbeddedTemplate, type EmbeddedTemplate } from './embedded-template.ts';
 
 /** Where a test file finds a migrated database to clone. */
-export type Template = { kind: 'embedded'; dumpFile: string } | { kind: 'server'; url: string; database: string };
+export type Template = ({ kind: 'embedded' } & EmbeddedTemplate) | { kind: 'server'; url: string; database: string };
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,24 +14,12 @@ declare module 'vitest' {
   }
 }
 
-/** Migrates one database before all tests: in memory, or on the PostgreSQL server that TEST_DATABASE_URL names. */
-export default async function prepare(project: TestProject): Promise<() => Promise<void>> {
+/** Provides one migrated database for all tests: an embedded one, or one on the server that TEST_DATABASE_URL names. */
+export default async function prepare(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const url = process.env['TEST_DATABASE_URL'];
-  return url === undefined || url === '' ? prepareEmbedded(project) : prepareServer(project, url);
-}
-
-async function prepareEmbedded(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'wms-template-'));
-  const dumpFile = join(folder, 'dump.tar');
-  const pglite = await PGlite.create({ extensions: embeddedExtensions });
-  const { db } = wrapEmbedded(pglite).owner;
-  await migrate(db);
-  await secureTables(db);
-  const dump = await pglite.dumpDataDir('none');
-  await pglite.close();
-  await writeFile(dumpFile, Buffer.from(await dump.arrayBuffer()));
-  project.provide('template', { kind: 'embedded', dumpFile });
-  return () => rm(folder, { recursive: true });
+  if (url !== undefined && url !== '') return prepareServer(project, url);
+  project.provide('template', { kind: 'embedded', ...(await makeEmbeddedTemplate()) });
+  return undefined;
 }
 
 async function prepareServer(project: TestProject, url: string): Promise<() => Promise<void>> {

@@ -1,22 +1,10 @@
+import type { Kind } from '../../server/kernel/wire/identifiers.ts';
 import type { Actor, Answer } from './actor.ts';
 import { password, type Service } from './service.ts';
 import { startWork } from './work.ts';
 
-/** One of each thing that an identifier can name, in the company of one admin; `self` is the admin. */
-export type Things = Record<
-  | 'company'
-  | 'self'
-  | 'employee'
-  | 'project'
-  | 'task'
-  | 'taskLog'
-  | 'comment'
-  | 'session'
-  | 'apiKey'
-  | 'notification'
-  | 'invitation',
-  number
->;
+/** One of each thing that an identifier can name, in the company of one admin: `employee` is the admin. */
+export type Things = Record<Kind, number>;
 
 let made = 0;
 
@@ -28,7 +16,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     if (status !== 200) throw new Error(`a thing could not be made: ${JSON.stringify(body)}`);
     return body._id;
   };
-  const employee = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
+  const person = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
   const { projectId, taskId } = await startWork(admin);
   const log = { task_id: taskId, employee_id: employeeId, description: 'Gears' };
   const times = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T08:30:00Z' };
@@ -36,10 +24,10 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     actor.post('/api/task-chats/', { taskId, sender: actor.employeeId, message });
   const things = {
     company: companyId,
-    self: employeeId,
+    employee: employeeId,
     project: projectId,
     task: taskId,
-    employee: idOf(await admin.post('/employee/add/', employee)),
+    colleague: idOf(await admin.post('/employee/add/', person)),
     taskLog: idOf(await admin.post('/tasklog/create/', { ...log, ...times })),
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
     comment: idOf(await say(admin, 'Done?')),

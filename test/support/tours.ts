@@ -9,12 +9,8 @@ import { blocksOf } from './pages.ts';
 export const runBy: Record<string, string[]> = {
   'contract/readme.test.ts': ['README.md', 'docs/rest.md'],
   'contract/operations.test.ts': ['docs/operations.md', 'docs/upgrading.md'],
-  'contract/commands.test.ts': [
-    'CONTRIBUTING.md',
-    'client-sdk/README.md',
-    'client-sdk/examples/README.md',
-    'bench/README.md',
-  ],
+  'contract/walk-through.test.ts': ['CONTRIBUTING.md'],
+  'contract/commands.test.ts': ['client-sdk/README.md', 'client-sdk/examples/README.md', 'bench/README.md'],
 };
 
 const installs =
@@ -34,7 +30,7 @@ export const notRun: Record<string, Record<string, string>> = {
       'contract/readme.test.ts starts it',
     'npm test           # the whole suite, on the embedded database': isTheSuite,
     'npm run check      # format, lint, types, unused code, schema and contract: what a commit must pass': inCi,
-    'npx vitest run test/features/tasks.test.ts': isTheSuite,
+    'npx vitest run test/features/work/tasks.test.ts': isTheSuite,
     'TEST_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm test    # on PostgreSQL; the role must create databases':
       isTheSuite,
     'TEST_REDIS_URL=redis://127.0.0.1:6379 npm test                             # with the tests that need Redis':

@@ -1,16 +1,17 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createDocument } from '../../server/http/openapi.ts';
+import { createDocument } from '../../server/surfaces/openapi/openapi.ts';
 import { appRouter } from '../../server/router.ts';
 import { createDocumentCheck, type DocumentCheck } from './document-check.ts';
 
+let check: DocumentCheck | undefined;
+
 /**
- * Holds every answer of every server that this process makes from now on against the document, whoever asked and however:
- * `onChecked` is told what is wrong with each that the document is about.
+ * Holds every answer of every server that this process makes from now on against the document:
+ * `onChecked` is told what is wrong with each that the document is about. Answers how to leave further servers alone.
  */
-export function watchResponses(onChecked: (problems: string[]) => void): void {
-  let check: DocumentCheck | undefined;
-  subscribe('fastify.initialization', (message) => {
+export function watchResponses(onChecked: (problems: string[]) => void): () => void {
+  function watch(message: unknown): void {
     const { fastify } = message as { fastify: FastifyInstance };
     const bodies = new WeakMap<FastifyRequest, unknown>();
     fastify.addHook('onSend', (request, _reply, payload, done) => {
@@ -34,5 +35,7 @@ export function watchResponses(onChecked: (problems: string[]) => void): void {
       if (problems) onChecked(problems);
       done();
     });
-  });
+  }
+  subscribe('fastify.initialization', watch);
+  return () => void unsubscribe('fastify.initialization', watch);
 }

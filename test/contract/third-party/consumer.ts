@@ -1,8 +1,8 @@
 import { called } from './client.ts';
+import { callExamples } from './examples.ts';
 import {
   answerInvitations,
   changeCompany,
-  endAccess,
   manageEmployees,
   registerCompany,
   signInEachWay,
@@ -13,7 +13,7 @@ import { endWork, logTime, startWork } from './work.ts';
 
 /*
  * A third party's program: it knows the service by the types that a public generator made of /openapi.json and by nothing
- * else. It drives every operation and checks what comes back; at its end it prints what it called.
+ * else. It drives every operation and checks what comes back; at its end it prints what it called. The test writes examples.ts: calls, by their examples, of what the tour here leaves out.
  */
 
 const company = await registerCompany();
@@ -26,6 +26,6 @@ await readNotifications(company);
 await useKeys(company);
 await endWork(company, work);
 await signInEachWay(company);
-await endAccess(company);
 await answerInvitations();
+await callExamples();
 process.stdout.write(`${JSON.stringify([...called])}\n`);

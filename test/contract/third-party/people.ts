@@ -137,20 +137,6 @@ export async function useKeys({ companyId, ada }: Company): Promise<void> {
   assert.equal(await codeOf(asScript.GET('/task-statistics/{company_id}/', ofCompany)), 'INVALID_TOKEN');
 }
 
-export async function endAccess({ companyId, grace }: Company): Promise<void> {
-  const email = 'ada@example.com';
-  await answerOf(stranger.POST('/verify-email/', { body: { email } }));
-  const otp = await mailed(email, /\b\d{6}\b/);
-  const login = await answerOf(stranger.POST('/otp-login/', { body: { email, otp, company_id: companyId } }));
-  assert.ok('access_token' in login);
-  const asAda = clientOf(login);
-  const ofGrace = { params: { path: { _id: grace.id } } };
-  const { sessions } = await answerOf(asAda.GET('/api/employees/{_id}/access/', ofGrace));
-  assert.equal(sessions.length, 1);
-  assert.deepEqual(await answerOf(asAda.DELETE('/api/employees/{_id}/sessions/', ofGrace)), { ended: 1 });
-  assert.deepEqual(await answerOf(asAda.DELETE('/api/employees/{_id}/api-keys/', ofGrace)), { ended: 0 });
-}
-
 /** Two more companies invite somebody who has a company of their own: one is declined, one accepted by the link of its mail. */
 export async function answerInvitations(): Promise<void> {
   const invited = await register('joan@example.com');
@@ -178,7 +164,7 @@ export async function answerInvitations(): Promise<void> {
   }
 }
 
-async function register(email: string) {
+export async function register(email: string) {
   await answerOf(stranger.POST('/get-register-otp/', { body: { email } }));
   const name = { company_name: 'Weavers', first_name: 'Joan', last_name: 'Clarke' };
   const otp = await mailed(email, /\b\d{6}\b/);

@@ -6,8 +6,8 @@ import { service } from '../running.ts';
 /*
  * Contract 2: one-time codes, passwords and their mails.
  *
- * Not to be seen from outside: that a code ends after 10 minutes and a reset link after 30 (test/features/code-login.test.ts,
- * test/features/passwords.test.ts), and that both are stored hashed (the same files).
+ * Not to be seen from outside: that a code ends after 10 minutes and a reset link after 30 (test/features/accounts/code-login.test.ts,
+ * test/features/accounts/passwords.test.ts), and that both are stored hashed (the same files).
  */
 
 const { stranger, mails } = service;
@@ -171,7 +171,7 @@ describe('contract 2, POST /reset/verify/', () => {
     const [older, token] = [await askForLink(person.email), await askForLink(person.email)];
     const change = async () => got(await reset(token, password));
     const mail = await mails.causedBy(change, person.email, 'account-notice');
-    expect(mail.subject).toBe('Your password was set anew');
+    expect(mail.subject).toBe('Your password was reset');
     const list = `/employee/list/${person.companyId}/`;
     expect(said(await person.get(list))).toBe('401 SESSION_ENDED');
     expect(said(await key.get(list))).toMatch(/^401 /);

@@ -8,7 +8,7 @@ import { addComment, addProject, addTask, fields, fieldsOf } from '../work.ts';
  * Contract 4: comments. What notifications come of them is here as well.
  *
  * Takes too long here: that replies nest up to 500 levels, and deeper ones stand beside the comment that they answer
- * (test/features/comments-threads.test.ts).
+ * (test/features/comments/comments-threads.test.ts).
  */
 
 const { mails } = service;

@@ -6,8 +6,8 @@ import { addLog, addProject, addTask, fields, fieldsOf } from '../work.ts';
 /*
  * Contract 4: registration, company and statistics.
  *
- * Not to be seen from outside: that a registration which fails half-way leaves nothing behind (test/features/registration.test.ts),
- * that a claimed appleUserId ends after 24 hours (test/features/identity-login.test.ts), and payments, which nothing makes yet.
+ * Not to be seen from outside: that a registration which fails half-way leaves nothing behind (test/features/accounts/registration.test.ts),
+ * that a claimed appleUserId ends after 24 hours (test/features/accounts/identity-login.test.ts), and payments, which nothing makes yet.
  */
 
 const { stranger } = service;

@@ -8,7 +8,7 @@ import { addTask, hourAt } from '../work.ts';
  * Contract 2.1: accounts, employees and invitations.
  *
  * Not to be seen from outside: that an account whose address was never proved accepts nothing, and what a proof drops of it;
- * nobody can make such an account any more (test/features/invitations.test.ts, test/features/identity-login.test.ts).
+ * nobody can make such an account any more (test/features/company/invitations.test.ts, test/features/accounts/identity-login.test.ts).
  */
 
 const { stranger, mails } = service;

@@ -6,7 +6,7 @@ import { service } from '../running.ts';
  * Contract 7: e-mail, where no provider is set up.
  *
  * Not to be seen from outside: the outbox in the transaction of its cause, retries with backoff, parking
- * (test/delivery/retry.test.ts, test/delivery/worker-retries.test.ts, test/faults/mail-provider-down.test.ts), and SendGrid
+ * (test/jobs/retry.test.ts, test/jobs/worker-retries.test.ts, test/faults/mail-provider-down.test.ts), and SendGrid
  * (test/mail/sendgrid-mailer.test.ts).
  */
 

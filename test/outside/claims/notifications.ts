@@ -6,7 +6,7 @@ import { addProject, addTask, fields, fieldsOf } from '../work.ts';
 
 /*
  * Contract 4: notifications. Those of comments and likes are in comments.ts, of exceeded hours in task-logs.ts. Those of
- * `need_attention` and "due tomorrow" need a clock: test/features/notifications-causes.test.ts.
+ * `need_attention` and "due tomorrow" need a clock: test/features/notifications/notifications-causes.test.ts.
  */
 
 const admin = await service.register();

@@ -7,8 +7,8 @@ import { apple, google, service } from '../running.ts';
  * Contract 2: tokens, sessions, logins. One-time codes and passwords are in codes-and-passwords.ts.
  *
  * Not to be seen from outside: what needs a clock (the end of a session after 90 days, a predecessor after 10 seconds, a
- * ticket after 5 minutes: test/features/sessions.test.ts, test/features/login.test.ts; expired tokens are in expiry.ts), that secrets are stored hashed (test/contract/hardening.test.ts),
- * that a logout holds on every node (test/features/sessions.test.ts), and equal times of refusals (`npm run bench:sign-in`).
+ * ticket after 5 minutes: test/features/accounts/sessions.test.ts, test/features/accounts/login.test.ts; expired tokens are in expiry.ts), that secrets are stored hashed (test/contract/hardening.test.ts),
+ * that a logout holds on every node (test/features/accounts/sessions.test.ts), and equal times of refusals (`npm run bench:sign-in`).
  */
 
 const { stranger, url } = service;

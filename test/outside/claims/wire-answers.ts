@@ -12,10 +12,10 @@ import { addLog, addProject, addTask } from '../work.ts';
  * Contract 1: what goes out, retries, limits on size, and what is served besides.
  *
  * Not to be seen from outside: that a failure inside is a 500 without its detail (test/contract/hardening.test.ts,
- * test/kernel/faults.test.ts), 503 while the database is away, the server stops or has too much to do
- * (test/faults/database-away.test.ts, test/contract/shutdown.test.ts, test/features/fair-limits.test.ts), that a key of
+ * test/kernel/errors.test.ts), 503 while the database is away, the server stops or has too much to do
+ * (test/faults/database-away.test.ts, test/contract/shutdown.test.ts, test/contract/fair-limits.test.ts), that a key of
  * Idempotency-Key is forgotten after 24 hours (test/contract/idempotency.test.ts), and windows of limits that end
- * (test/features/login.test.ts, test/features/code-login.test.ts). Shared limits: test/faults/redis.test.ts.
+ * (test/features/accounts/login.test.ts, test/features/accounts/code-login.test.ts). Shared limits: test/faults/redis.test.ts.
  */
 
 const { stranger, url } = service;

@@ -1,7 +1,7 @@
 import {
   createClient,
   isCompanyChoice,
-  isFault,
+  isApiError,
   keepSessionIn,
   type Answer,
   type Comment,
@@ -27,7 +27,7 @@ export async function signIn(email: string, password: string): Promise<string | 
       await client.chooseCompany(answer, { email, company_id: answer.companies[0]!.company_id });
     return undefined;
   } catch (error) {
-    if (isFault(error, 'INVALID_CREDENTIALS', 'RATE_LIMITED')) return error.message;
+    if (isApiError(error, 'INVALID_CREDENTIALS', 'RATE_LIMITED')) return error.message;
     throw error;
   }
 }

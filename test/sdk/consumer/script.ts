@@ -1,4 +1,4 @@
-import { createClient, isFault } from 'work-management-client';
+import { createClient, isApiError } from 'work-management-client';
 
 /* What a user's first script might be; the test of the package runs it, and so it takes what it needs from outside. */
 
@@ -36,7 +36,7 @@ console.log('file:', (await file.text()).trim().split('\r\n').at(-1));
 try {
   await client.taskLogs.create(log);
 } catch (error) {
-  if (!isFault(error, 'DUPLICATE_TASK_LOG')) throw error;
-  console.log('fault:', error.code, error.status);
+  if (!isApiError(error, 'DUPLICATE_TASK_LOG')) throw error;
+  console.log('error:', error.code, error.status);
 }
 console.log('done');

@@ -1,0 +1,24 @@
+import { answerOf, clientOf } from './client.ts';
+import { register } from './people.ts';
+
+let made = 0;
+
+/** Somebody's new company with one of each thing, for an operation that is called with its example. */
+export async function makeThings() {
+  made += 1;
+  const login = await register(`charles${made}@example.com`);
+  const admin = clientOf(login);
+  const company = login.company!.company_id;
+  const employee = login.employee!._id;
+  const person = { first_name: 'Luigi', last_name: 'Menabrea', email: `luigi${made}@example.com`, companyId: company };
+  const { _id: colleague } = await answerOf(admin.POST('/employee/add/', { body: person }));
+  const { _id: project } = await answerOf(admin.POST('/api/projects/', { body: { name: 'Punched cards' } }));
+  const { _id: task } = await answerOf(admin.POST('/api/tasks/', { body: { projectId: project, title: 'Punch' } }));
+  const times = { start_time: '2026-03-02T09:00:00Z', end_time: '2026-03-02T10:00:00Z' };
+  const log = { task_id: task, employee_id: employee, ...times };
+  const { _id: taskLog } = await answerOf(admin.POST('/tasklog/create/', { body: log }));
+  const said = { taskId: task, sender: employee, message: 'Punched' };
+  const { _id: comment } = await answerOf(admin.POST('/api/task-chats/', { body: said }));
+  const { _id: apiKey } = await answerOf(admin.POST('/api/api-keys/', { body: { name: 'Loom', scopes: ['read'] } }));
+  return { admin, things: { company, employee, colleague, project, task, taskLog, comment, apiKey } };
+}

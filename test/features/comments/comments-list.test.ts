@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { refusal, type Actor } from '../../support/actor.ts';
+import { startService } from '../../support/service.ts';
+import { insertTask } from '../../support/tasks.ts';
+
+const service = await startService();
+const { database, stranger } = service;
+
+let ada: Actor;
+let grace: Actor;
+let eve: Actor;
+let taskId: number;
+
+beforeAll(async () => {
+  ada = await service.registerCompany({ firstName: 'Ada' });
+  grace = await service.addEmployee(ada, { email: 'grace@example.com', last_name: 'Hopper' });
+  eve = await service.registerCompany({ name: 'Rivals', firstName: 'Eve' });
+  taskId = await insertTask(service, ada);
+});
+
+async function written(actor: Actor, body: object) {
+  const answer = await actor.post('/api/task-chats/', { sender: actor.employeeId, message: 'Hello', ...body });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+}
+
+const read = (actor: Actor, task: number) => actor.get(`/api/tasks/chat/${task}/`);
+
+describe('the comments of a task', () => {
+  test('are refused to another company as if the task were not there', async () => {
+    const foreign = await read(eve, taskId);
+    const absent = await read(eve, 2 ** 40);
+    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
+    expect(refusal(await stranger.get(`/api/tasks/chat/${taskId}/`))).toMatchObject({ status: 401 });
+  });
+
+  test('are an empty list where nobody has said anything', async () => {
+    const task = await insertTask(service, ada);
+    expect(await read(grace, task)).toMatchObject({ status: 200, body: { comments: [] } });
+  });
+
+  test('are threads, the oldest first on every level, without those of other tasks', async () => {
+    const task = await insertTask(service, ada);
+    const say = async (message: string, reply_to: number | null = null): Promise<number> =>
+      (await written(grace, { taskId: task, message, reply_to }))._id;
+    const a = await say('a');
+    const b = await say('b');
+    const a1 = await say('a1', a);
+    const b1 = await say('b1', b);
+    const a2 = await say('a2', a);
+    const a11 = await say('a11', a1);
+    await say('a111', a11);
+    await say('a12', a1);
+    await say('a21', a2);
+    await say('b11', b1);
+    type Thread = { message: string; reply_to: number | null; replies: Thread[] };
+    const outline = (threads: Thread[]): unknown => threads.map((one) => [one.message, outline(one.replies)]);
+    const { comments } = (await read(ada, task)).body;
+    expect(outline(comments)).toEqual([
+      [
+        'a',
+        [
+          [
+            'a1',
+            [
+              ['a11', [['a111', []]]],
+              ['a12', []],
+            ],
+          ],
+          ['a2', [['a21', []]]],
+        ],
+      ],
+      ['b', [['b1', [['b11', []]]]]],
+    ]);
+    expect(comments[0].replies[0]).toMatchObject({ _id: a1, reply_to: a });
+  });
+
+  test('show who likes them, and whether the caller does', async () => {
+    const task = await insertTask(service, ada);
+    const { _id } = await written(grace, { taskId: task });
+    const other = await written(grace, { taskId: task });
+    const now = service.clock.now();
+    await database.db
+      .insertInto('comment_likes')
+      .values([
+        { company_id: ada.companyId, comment_id: _id, employee_id: grace.employeeId, created_at: now },
+        { company_id: ada.companyId, comment_id: _id, employee_id: ada.employeeId, created_at: new Date(+now + 1) },
+        { company_id: ada.companyId, comment_id: other._id, employee_id: grace.employeeId, created_at: now },
+      ])
+      .execute();
+    const { comments } = (await read(ada, task)).body;
+    expect(comments[0]).toMatchObject({
+      likes: [
+        { employee_id: grace.employeeId, name: grace.name },
+        { employee_id: ada.employeeId, name: ada.name },
+      ],
+      likeCount: 2,
+      likedByMe: true,
+    });
+    expect(comments[1]).toMatchObject({ likeCount: 1, likedByMe: false });
+  });
+
+  test('show a deleted one as a tombstone without what it said, its replies in place', async () => {
+    const task = await insertTask(service, ada);
+    const said = { message: 'secret', mentionedEmails: [ada.email], image: 'https://files.example.com/secret.png' };
+    const { _id } = await written(grace, { taskId: task, ...said });
+    await written(ada, { taskId: task, reply_to: _id, message: 'a reply' });
+    await database.db
+      .updateTable('comments')
+      .set({ is_deleted: true })
+      .where('company_id', '=', ada.companyId)
+      .where('comment_id', '=', _id)
+      .execute();
+    await written(grace, { taskId: task, reply_to: _id, message: 'another' });
+    const answer = await read(ada, task);
+    expect(answer.body.comments).toMatchObject([
+      {
+        _id,
+        isDeleted: true,
+        message: null,
+        image: null,
+        mentionedEmails: [],
+        mentions: [],
+        replies: [{ message: 'a reply' }, { message: 'another' }],
+      },
+    ]);
+    expect(JSON.stringify(answer.body)).not.toContain('secret');
+  });
+});
+
+describe('reading', () => {
+  test('marks the comments of others as seen after the answer, and keeps the first time', async () => {
+    const task = await insertTask(service, ada);
+    const own = await written(ada, { taskId: task, message: 'mine' });
+    await written(grace, { taskId: task, message: 'hers', reply_to: own._id });
+
+    const first = (await read(ada, task)).body.comments;
+    expect(first[0].replies[0].seenBy).toEqual([]);
+    await service.drain();
+    service.clock.advance({ minutes: 5 });
+    const second = (await read(ada, task)).body.comments;
+    expect(second[0].seenBy).toEqual([]);
+    const seen = { employee_id: ada.employeeId, name: ada.name, seenAt: expect.any(String) };
+    expect(second[0].replies[0].seenBy).toEqual([seen]);
+    await service.drain();
+
+    const third = (await read(grace, task)).body.comments;
+    expect(third[0].replies[0].seenBy).toEqual(second[0].replies[0].seenBy);
+    await service.drain();
+    expect((await read(ada, task)).body.comments[0].seenBy).toMatchObject([{ employee_id: grace.employeeId }]);
+  });
+
+  test('marks once, however many read at once', async () => {
+    const task = await insertTask(service, ada);
+    await written(grace, { taskId: task });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => read(ada, task)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    await service.drain();
+    expect((await read(grace, task)).body.comments[0].seenBy).toHaveLength(1);
+    expect(service.log()).not.toContain('background work failed');
+  });
+
+  test('does not mark what was written after it', async () => {
+    const task = await insertTask(service, ada);
+    await written(grace, { taskId: task, message: 'before' });
+    await read(ada, task);
+    await written(grace, { taskId: task, message: 'after' });
+    await service.drain();
+    const { comments } = (await read(grace, task)).body;
+    expect(comments.map((comment: { seenBy: unknown[] }) => comment.seenBy.length)).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { refusal, type Actor } from '../../support/actor.ts';
+import { startService } from '../../support/service.ts';
+
+const service = await startService();
+const ada = await service.registerCompany({ name: 'Engines' });
+const grace = await service.addEmployee(ada);
+const neighbour = await service.registerCompany({ name: 'Looms' });
+
+type Body = Record<string, unknown>;
+
+async function startProject(by: Actor): Promise<number> {
+  return (await by.post('/api/projects/', { name: 'Difference Engine' })).body._id;
+}
+
+async function add(by: Actor, projectId: number, title: string, more: Body = {}): Promise<number> {
+  const { status, body } = await by.post('/api/tasks/', { projectId, title, ...more });
+  expect(status).toBe(200);
+  return body._id;
+}
+
+async function titles(by: Actor, query: Record<string, string> = {}): Promise<string[]> {
+  const { status, body } = await by.get(`/api/tasks/company/${by.companyId}/?${new URLSearchParams(query).toString()}`);
+  expect(status).toBe(200);
+  expect(body.total).toBe(body.results.length);
+  return body.results.map((task: { title: string }) => task.title);
+}
+
+describe('the list of tasks', () => {
+  test('is the newest first, in pages of 20 with a total, each task whole', async () => {
+    const company = await service.registerCompany();
+    const colleague = await service.addEmployee(company);
+    const projectId = await startProject(company);
+    for (let made = 1; made <= 41; made += 1)
+      await add(company, projectId, `Task ${made}`, made === 40 ? { collaboratorIds: [colleague.employeeId] } : {});
+    const path = `/api/tasks/company/${company.companyId}/`;
+    const first = await company.get(path);
+    expect(first.body).toMatchObject({ page: 1, pageSize: 20, total: 41, totalPages: 3 });
+    expect(first.body.results.map((task: { title: string }) => task.title)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `Task ${41 - index}`),
+    );
+    expect(first.body.results[1].collaborators).toEqual([{ _id: colleague.employeeId, name: colleague.name }]);
+    expect(first.body.results[1]).toEqual((await company.get(`/api/tasks/${first.body.results[1]._id}/`)).body);
+    const last = await company.get(`${path}?page=3`);
+    expect(last.body.results.map((task: { title: string }) => task.title)).toEqual(['Task 1']);
+    expect((await company.get(`${path}?page=4`)).body).toEqual({
+      results: [],
+      page: 4,
+      pageSize: 20,
+      total: 41,
+      totalPages: 3,
+    });
+  });
+
+  test('is narrowed by project, status, owner and title together', async () => {
+    const engine = await startProject(ada);
+    const loom = await startProject(ada);
+    await add(ada, engine, 'Cut the gears');
+    await add(grace, engine, 'Polish the GEARS', { status: 'done' });
+    await add(grace, loom, 'Weave', { status: 'done' });
+    await add(neighbour, await startProject(neighbour), 'Foreign gears', { status: 'done' });
+
+    expect(await titles(ada)).toEqual(['Weave', 'Polish the GEARS', 'Cut the gears']);
+    expect(await titles(ada, { projectId: String(engine) })).toEqual(['Polish the GEARS', 'Cut the gears']);
+    expect(await titles(ada, { status: 'done' })).toEqual(['Weave', 'Polish the GEARS']);
+    expect(await titles(ada, { owner_id: String(ada.employeeId) })).toEqual(['Cut the gears']);
+    expect(await titles(ada, { q: 'gEaRs' })).toEqual(['Polish the GEARS', 'Cut the gears']);
+    expect(await titles(ada, { q: 'gears', owner_id: String(grace.employeeId), status: 'done' })).toEqual([
+      'Polish the GEARS',
+    ]);
+    expect(await titles(ada, { q: 'gears', projectId: String(loom) })).toEqual([]);
+    expect(await titles(neighbour)).toEqual(['Foreign gears']);
+  });
+
+  test('takes the wildcards of q for letters', async () => {
+    const company = await service.registerCompany();
+    const projectId = await startProject(company);
+    for (const title of ['100% brass', '1000 brass', 'under_score', 'underXscore', String.raw`back\slash`, 'ÉTUDE'])
+      await add(company, projectId, title);
+    expect(await titles(company, { q: '0%' })).toEqual(['100% brass']);
+    expect(await titles(company, { q: 'r_s' })).toEqual(['under_score']);
+    expect(await titles(company, { q: 'k\\s' })).toEqual([String.raw`back\slash`]);
+    expect(await titles(company, { q: 'étu' })).toEqual(['ÉTUDE']);
+    expect(await titles(company, { q: "'; drop table tasks; --" })).toEqual([]);
+  });
+
+  test('leaves out deleted tasks and those of deleted projects, in its total too', async () => {
+    const company = await service.registerCompany();
+    const [doomed, spared] = [await startProject(company), await startProject(company)];
+    await add(company, doomed, 'Gone with its project');
+    const task = await add(company, spared, 'Gone');
+    await add(company, spared, 'Left');
+    await company.delete(`/api/projects/${doomed}/`);
+    await company.delete(`/api/tasks/${task}/`);
+    expect(await titles(company)).toEqual(['Left']);
+    const answer = await company.get(`/api/tasks/company/${company.companyId}/?projectId=${doomed}`);
+    expect(refusal(answer).issues).toEqual(['projectId']);
+  });
+
+  test('refuses filters that name nothing in the company, foreign or absent alike', async () => {
+    const foreignProject = await startProject(neighbour);
+    for (const [field, value] of [
+      ['projectId', foreignProject],
+      ['projectId', 999_999],
+      ['owner_id', neighbour.employeeId],
+      ['owner_id', 999_999],
+    ]) {
+      const answer = await ada.get(`/api/tasks/company/${ada.companyId}/?${field}=${value}`);
+      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
+      expect(answer.body.issues[0].code).toBe('not_found');
+    }
+    const wrong = await ada.get(`/api/tasks/company/${ada.companyId}/?status=open&q=%20&page=0&projectId=1e3`);
+    expect(refusal(wrong).issues?.toSorted()).toEqual(['page', 'projectId', 'q', 'status']);
+    const long = await ada.get(`/api/tasks/company/${ada.companyId}/?q=${'x'.repeat(201)}`);
+    expect(refusal(long).issues).toEqual(['q']);
+  });
+
+  test('finds tasks of somebody who has left', async () => {
+    const company = await service.registerCompany();
+    const leaver = await service.addEmployee(company);
+    await add(leaver, await startProject(company), 'Left behind');
+    await company.delete(`/api/employees/${leaver.employeeId}/`);
+    expect(await titles(company, { owner_id: String(leaver.employeeId) })).toEqual(['Left behind']);
+  });
+
+  test('is not found for another company', async () => {
+    const foreign = refusal(await neighbour.get(`/api/tasks/company/${ada.companyId}/`));
+    expect(foreign).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(refusal(await neighbour.get('/api/tasks/company/999999/'))).toEqual(foreign);
+  });
+});

@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { isRetryable, toApiError } from '../../server/errors/errors.ts';
+import { openClone } from '../support/database.ts';
+
+const database = await openClone();
+afterAll(() => database.close());
+
+const thrownBy = async (statement: string): Promise<unknown> =>
+  sql
+    .raw(statement)
+    .execute(database.db)
+    .catch((error: unknown) => error);
+
+const raise = (state: string) => `do $$ begin raise exception 'made by a test' using errcode = '${state}'; end $$`;
+
+test.each(['40001', '40P01'])('a transaction that lost (%s) may be run again', async (state) => {
+  expect(isRetryable(await thrownBy(raise(state)))).toBe(true);
+});
+
+test('a constraint that was broken is no reason to run again', async () => {
+  expect(isRetryable(await thrownBy(raise('23505')))).toBe(false);
+});
+
+test.each(['57P01', '53300', '08006', '57014', '55P03'])(
+  'a database that is away or full (%s) is a 503',
+  async (state) => {
+    expect(toApiError(await thrownBy(raise(state))).definition.code).toBe('SERVICE_UNAVAILABLE');
+  },
+);
+
+test.each(['ECONNREFUSED', 'EPIPE', 'ETIMEDOUT'])('a connection that broke (%s) is a 503', (code) => {
+  expect(toApiError(Object.assign(new Error('made by a test'), { code })).definition.code).toBe('SERVICE_UNAVAILABLE');
+});
+
+test('anything else is a 500 that tells nothing of itself', async () => {
+  const refusal = toApiError(await thrownBy("select 'the secret'::integer"));
+  expect(refusal.definition.code).toBe('INTERNAL_ERROR');
+  expect(refusal.message).not.toContain('secret');
+});
