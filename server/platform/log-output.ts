@@ -6,7 +6,7 @@ import { write } from 'node:fs';
  */
 export type LogOutput = {
   write(text: string): void;
-  /** Resolves when all is written, or nobody took it within `withinMs`. */
+  /** The last call: resolves when all is written, or nobody took it within `withinMs`, or at twice that the system holds a write. */
   flush(withinMs: number): Promise<void>;
   /** Whether the system still holds a write: a process cannot exit before that returns, only be killed. */
   isWriting(): boolean;
@@ -25,12 +25,20 @@ export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
   /** What is being written and was not taken yet. */
   let chunk: Buffer = Buffer.alloc(0);
   let state: 'idle' | 'writing' | 'full' | 'gone' = 'idle';
+  let isGivenUp = false;
   let onRest: (() => void)[] = [];
 
-  function rest(as: 'idle' | 'gone'): void {
+  function rest(as: 'idle' | 'full' | 'gone'): void {
     state = as;
     for (const tell of onRest) tell();
     onRest = [];
+  }
+
+  async function restWithin(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+    await Promise.race([new Promise<void>((resolve) => onRest.push(resolve)), late]);
+    clearTimeout(timer);
   }
 
   function takeChunk(): void {
@@ -41,12 +49,14 @@ export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
   }
 
   function next(): void {
+    if (isGivenUp) return rest('full');
     if (chunk.length === 0) takeChunk();
     if (chunk.length === 0) return rest('idle');
     state = 'writing';
     writeTo(fd, chunk, (error, written) => {
       if (error === null) chunk = chunk.subarray(written);
       else if (error.code === 'EAGAIN') {
+        if (isGivenUp) return rest('full');
         state = 'full';
         setTimeout(next, retryMs);
         return;
@@ -66,10 +76,10 @@ export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
     },
     async flush(withinMs) {
       if (state === 'idle' || state === 'gone') return;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
-      await Promise.race([new Promise<void>((resolve) => onRest.push(resolve)), late]);
-      clearTimeout(timer);
+      await restWithin(withinMs);
+      // One more attempt may have begun at this very moment: it returns at once, unless the system holds it.
+      isGivenUp = true;
+      if (state === 'writing') await restWithin(withinMs);
     },
     isWriting: () => state === 'writing',
   };

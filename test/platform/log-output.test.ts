@@ -58,3 +58,13 @@ test('a flush gives up in time', async () => {
   await output.flush(20);
   expect(output.isWriting()).toBe(true);
 });
+
+test('an attempt that begins as a flush gives up is waited for, and is the last', async () => {
+  const { output, calls } = open();
+  output.write('one\n');
+  const flushed = output.flush(50);
+  setTimeout(() => calls[0]!.done(failed('EAGAIN'), 0), 60);
+  await flushed;
+  expect(output.isWriting()).toBe(false);
+  expect(calls).toHaveLength(1);
+});
