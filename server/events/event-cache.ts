@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { shareJson } from '../kernel/wire/shared-json.ts';
 import type { StreamEvent } from '../kernel/streams.ts';
 
@@ -21,36 +22,22 @@ export type EventCache = {
 };
 
 export function createEventCache(): EventCache {
-  const cached = new Map<string, CachedEvent & { expiresAt: number }>();
-  let bytes = 0;
-
-  function remove(name: string): void {
-    bytes -= cached.get(name)?.length ?? 0;
-    cached.delete(name);
-  }
-
-  function prune(): void {
-    const now = performance.now();
-    // A Map iterates in the order of insertion, so the oldest events come first.
-    for (const [name, { expiresAt }] of cached) {
-      if (bytes <= bytesMax && expiresAt > now) return;
-      remove(name);
-    }
-  }
-
+  const cached = new LRUCache<string, CachedEvent>({
+    maxSize: bytesMax,
+    sizeCalculation: ({ length }) => length,
+    ttl: lifetimeMs,
+    // No timer keeps the process alive, and no event outlives its second.
+    ttlResolution: 0,
+  });
   return {
     add(streamKey, event) {
-      const name = `${streamKey} ${event.id}`;
-      remove(name);
-      const added = { event, length: shareJson(event).length, expiresAt: performance.now() + lifetimeMs };
-      cached.set(name, added);
-      bytes += added.length;
-      prune();
+      const added = { event, length: shareJson(event).length };
+      cached.set(`${streamKey} ${event.id}`, added);
       return added;
     },
-    // A stream has one kind, and a kind has one type of events.
+    // `peek`: the oldest event goes first, however often it was read. A stream has one kind, and a kind has one type of events.
     find: <Event extends StreamEvent>(streamKey: string, id: number) =>
-      cached.get(`${streamKey} ${id}`) as CachedEvent<Event> | undefined,
-    prune,
+      cached.peek(`${streamKey} ${id}`) as CachedEvent<Event> | undefined,
+    prune: () => void cached.purgeStale(),
   };
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import pLimit from 'p-limit';
 import type { Database, Db } from '../../db/open.ts';
 import type { Settings } from '../kernel/context.ts';
 import { streamKey, type StoredEvent, type StreamEvent, type StreamKind } from '../kernel/streams.ts';
 import { batchesOf } from '../kernel/wire/json-stream.ts';
-import { createSemaphore } from '../platform/semaphore.ts';
 import type { CachedEvent, EventCache } from './event-cache.ts';
 
 /** Subscribers who are behind read so many pages at once, so that they delay neither each other nor other statements. */
@@ -34,7 +34,7 @@ export function createEventReader(
   { database, settings }: { database: Database; settings: Settings },
   cache: EventCache,
 ): EventReader {
-  const semaphore = createSemaphore(pagesAtOnce, Infinity);
+  const limit = pLimit(pagesAtOnce);
 
   async function toBatches<Event extends StreamEvent>(kind: StreamKind<Event>, stored: StoredEvent[]) {
     const [first] = stored;
@@ -68,7 +68,7 @@ export function createEventReader(
     return load(kind, next);
   }
 
-  return { toBatches, load, readNext: (kind, cursor) => semaphore(() => readNext(kind, cursor)) };
+  return { toBatches, load, readNext: (kind, cursor) => limit(() => readNext(kind, cursor)) };
 }
 
 /** The number of the last event of a stream; 0 where there is none. */

@@ -1,7 +1,7 @@
+import pLimit from 'p-limit';
 import type { ApiError } from '../errors/api-error.ts';
 import { TOO_MANY_SUBSCRIPTIONS } from '../errors/errors.ts';
 import type { Credential } from './credential.ts';
-import { createSemaphore } from './semaphore.ts';
 
 /** Why the service closes a connection. */
 export type CloseReason = 'session ended' | 'refused' | 'refused too often' | 'restart';
@@ -91,13 +91,13 @@ export function createConnection(
 
 /** Each answer waits until the one before was taken, as if the caller had sent one call after the other. */
 function limitCalls(transport: Transport): Connection['run'] {
-  const semaphore = createSemaphore(callsMax, Infinity);
+  const limit = pLimit(callsMax);
   let calls = 0;
   return async (call) => {
     calls += 1;
     if (calls > callsMax) transport.pause();
     try {
-      return await semaphore(async () => {
+      return await limit(async () => {
         for (let ready = transport.ready(); ready; ready = transport.ready()) await ready;
         return await call();
       });

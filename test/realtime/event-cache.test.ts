@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createEventCache } from '../../server/events/event-cache.ts';
 
 const eventOf = (id: number, text = '') => ({ id, type: 'comment.created', at: '2026-11-21T12:00:00.000Z', text });
@@ -27,16 +27,13 @@ test('replaces an event that is added again, and counts it once', () => {
 });
 
 test('removes events after a second: a later subscriber reads the current state', () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  try {
-    const cache = createEventCache();
-    cache.add('7 task 1', eventOf(1));
-    vi.advanceTimersByTime(900);
-    cache.add('7 task 1', eventOf(2));
-    vi.advanceTimersByTime(200);
-    cache.prune();
-    expect([cache.find('7 task 1', 1), cache.find('7 task 1', 2)?.event.id]).toEqual([undefined, 2]);
-  } finally {
-    vi.useRealTimers();
-  }
+  const now = vi.spyOn(performance, 'now').mockReturnValue(10_000);
+  onTestFinished(() => now.mockRestore());
+  const cache = createEventCache();
+  cache.add('7 task 1', eventOf(1));
+  now.mockReturnValue(10_900);
+  cache.add('7 task 1', eventOf(2));
+  now.mockReturnValue(11_100);
+  cache.prune();
+  expect([cache.find('7 task 1', 1), cache.find('7 task 1', 2)?.event.id]).toEqual([undefined, 2]);
 });
