@@ -17,7 +17,7 @@ import { startServiceProcess, type ServiceProcess } from '../support/service-pro
 import type { World } from '../support/world.ts';
 
 /*
- * What talk costs: reading and writing comments, the list of notifications and its badge, and how long an event takes
+ * What comments cost: reading and writing comments, the list of notifications and its badge, and how long an event takes
  * to reach a thousand who listen. The service runs as it is, in a process of its own; see README.md.
  */
 

@@ -8,14 +8,14 @@ import { commentsPerTask } from '../support/seed-comments.ts';
 export const longTaskComments = 5_000;
 const shortTasks = 100;
 
-/** A company in which people talk. */
+/** A company in which people comment. */
 export function makeChatBed(cluster: Cluster, report: (what: string) => void): Promise<Bed> {
   const comments = shortTasks * commentsPerTask + longTaskComments;
   const sizes = { employees: 200, projects: 20, tasks: 2_000, comments, notifications: 20_000, logs: 0 };
   return makeBed(cluster, { name: 'chat', sizes, waitsForDisk: true, report });
 }
 
-/** Half of the talk becomes the talk on one task. Parts of the world, each with what one operation asks for. */
+/** Half of the comments are on one task. Parts of the world, each with what one operation asks for. */
 export async function gatherTalk({ client, world }: Bed) {
   const { companyId, tasks, talkedOn } = world;
   const long = { first: talkedOn.first + shortTasks, count: 1 };

@@ -211,5 +211,5 @@ export const furtherOperations: Record<string, Operation> = {
   projects: listOf('page of projects and total', ({ companyId }) => `/api/projects/company/${companyId}/`),
 };
 
-/** Tasks on which nobody talks from the first, so that what is written does not make lists longer. */
+/** Tasks without comments at first, so that what is written does not make lists longer. */
 const untouched = ({ tasks, talkedOn }: World): number => tasks.count - talkedOn.count;

@@ -123,29 +123,31 @@ export function createCaller(
     open: send,
     request,
     async call(operation, words, input, { idempotencyKey, ...options } = {}, credentials) {
-      const json = input === undefined ? undefined : JSON.stringify(input);
-      const isWrite = words.includes('mutation');
-      const isUnkeyed = words.includes('unkeyed');
-      const query = isWrite || json === undefined ? '' : `?input=${encodeURIComponent(json)}`;
-      const sending: Sending = {
-        operation,
-        isUnkeyed,
-        url: `${baseUrl}/trpc/${operation}${query}`,
-        ...(credentials === undefined ? {} : { credentials }),
-        ...(isWrite
-          ? {
-              method: 'POST',
-              headers: {
-                'content-type': 'application/json',
-                ...(isUnkeyed ? {} : { 'idempotency-key': idempotencyKey ?? randomKey() }),
-              },
-              body: json,
-            }
-          : {}),
+      const sending = {
+        ...callRequest(baseUrl, operation, words, input, idempotencyKey),
+        ...(credentials && { credentials }),
       };
       return request(sending, options, (response, signal) => readAnswer(operation, response, signal));
     },
   };
+}
+
+/** What calls an operation over tRPC. */
+function callRequest(
+  baseUrl: string,
+  operation: string,
+  words: string,
+  input: unknown,
+  idempotencyKey: string | undefined,
+): Sending {
+  const json = input === undefined ? undefined : JSON.stringify(input);
+  const isUnkeyed = words.includes('unkeyed');
+  const url = `${baseUrl}/trpc/${operation}`;
+  if (!words.includes('mutation'))
+    return { operation, isUnkeyed, url: json === undefined ? url : `${url}?input=${encodeURIComponent(json)}` };
+  const key = isUnkeyed ? undefined : (idempotencyKey ?? randomKey());
+  const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
+  return { operation, isUnkeyed, url, method: 'POST', headers, body: json };
 }
 
 const nobody = 'Nobody is signed in: sign in first (client.auth.login), or create the client with an apiKey.';

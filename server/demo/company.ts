@@ -1,5 +1,5 @@
 /*
- * The demo company, as it is told: people, projects, tasks and talk. Days are counted from the day of the seeding,
+ * The demo company, as it is told: people, projects, tasks and comments. Days are counted from the day of the seeding,
  * so that whatever is due is due soon and whatever was logged was logged lately.
  */
 

@@ -3,7 +3,7 @@ import type { Issue } from './issues.ts';
 
 /**
  * An API error is a refusal with a name. It is defined once, listed by the operations that may answer it,
- * and every door (REST, tRPC, OpenAPI, SDK) takes its code, status and sentence from the declaration.
+ * and every surface (REST, tRPC, OpenAPI, SDK) takes its code, status and sentence from the declaration.
  */
 const statusOfKind = {
   BAD_REQUEST: 400,

@@ -7,7 +7,7 @@ import { streamKey } from './streams.ts';
 /** Something that happened in a company, told to the subscribers of one stream. */
 export type NewEvent = {
   companyId: number;
-  /** `task 12` for the talk on a task, `recipient 7` for a person's notifications. */
+  /** `task 12` for the comments on a task, `recipient 7` for a person's notifications. */
   stream: string;
   type: string;
   payload: Record<string, unknown>;

@@ -159,12 +159,12 @@ test.runIf(isServer)(
       expect((await other.get('/api/sessions/')).status).toBe(200);
       waits.push(performance.now() - began);
     }
-    const [talk, , overTrpc, list] = await answers;
+    const [overRest, , overTrpc, list] = await answers;
     const peak = peakOf(service);
     const [worst] = waits.toSorted((a, b) => b - a).slice(Math.floor(waits.length / 100));
     for (const { status } of await answers) expect(status).toBe(200);
-    expect(talk!.length).toBeGreaterThan(comments * messageBytes);
-    expect(overTrpc!.length).toBe(talk!.length + '{"result":{"data":}}'.length);
+    expect(overRest!.length).toBeGreaterThan(comments * messageBytes);
+    expect(overTrpc!.length).toBe(overRest!.length + '{"result":{"data":}}'.length);
     expect(list!.length).toBeGreaterThan(logs * 150);
     expect(list!.end).toContain(`"totalSeconds":`);
     expect(peak).toBeLessThan(residentBytesMax);

@@ -5,11 +5,11 @@
  */
 
 const hangsOn = (table: string): string =>
-  `from ${table} where company_id = $1 and comment_id = any(array(select comment_id from talk))`;
+  `from ${table} where company_id = $1 and comment_id = any(array(select comment_id from chosen))`;
 
 /** $1 company, $2 task. */
 export const listComments = `
-  with talk as materialized (
+  with chosen as materialized (
     select c.company_id, c.comment_id, c.task_id, c.sender_id, c.client_sender, c.message, c.mentioned_emails, c.reply_to,
       c.image, c.is_edited, c.is_deleted, c.created_at, c.edited_at
     from tasks as t
@@ -20,13 +20,13 @@ export const listComments = `
   mentions as materialized (select comment_id, employee_id ${hangsOn('comment_mentions')}),
   likes as materialized (select comment_id, employee_id, created_at ${hangsOn('comment_likes')}),
   views as materialized (select comment_id, employee_id, seen_at ${hangsOn('comment_views')})
-  select talk.*, case when row_number() over (order by comment_id) = 1 then json_build_object(
+  select chosen.*, case when row_number() over (order by comment_id) = 1 then json_build_object(
     'people', (
       select json_agg(json_build_object(
         'employee_id', e.employee_id, 'name', e.name, 'email', e.email, 'picture_id', e.picture_id))
       from employees as e
       where e.company_id = $1 and e.employee_id = any(array(
-        select sender_id from talk union all select employee_id from mentions
+        select sender_id from chosen union all select employee_id from mentions
         union all select employee_id from likes union all select employee_id from views
       ))
     ),
@@ -37,7 +37,7 @@ export const listComments = `
       from views order by seen_at, employee_id
     )
   ) end as beside
-  from talk order by comment_id`;
+  from chosen order by comment_id`;
 /** $1 company, $2 employee. */
 export const findPerson = `
   select employee_id, name, email, picture_id from employees where company_id = $1 and employee_id = $2`;

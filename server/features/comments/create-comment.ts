@@ -13,7 +13,8 @@ import { NOT_THE_SENDER } from './errors.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
 import { insertComment, insertMentions, lockParent, takeCommentId, type NewComment } from './queries.ts';
 import { commentCreated } from './jobs.ts';
-import { findPerson, toNewCommentView } from './comment-view.ts';
+import { findPerson } from './comment-rows.ts';
+import { toNewCommentView } from './comment-view.ts';
 import { format, message, plainTextOf, readMessage } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 

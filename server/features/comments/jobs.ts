@@ -16,8 +16,8 @@ export const commentCreated = jobHandler({
   name: 'comment-created',
   payload: z.object({ companyId: id, commentId: id }),
   run: (services, { companyId, commentId }) =>
-    notifyOf(services, { companyId, commentId }, async (db, talk) =>
-      recipientsOf(await audienceOf(db, companyId, talk)),
+    notifyOf(services, { companyId, commentId }, async (db, comment) =>
+      recipientsOf(await audienceOf(db, companyId, comment)),
     ),
 });
 
@@ -26,8 +26,8 @@ export const commentEdited = jobHandler({
   name: 'comment-edited',
   payload: z.object({ companyId: id, commentId: id, newlyMentioned: z.array(id) }),
   run: (services, { companyId, commentId, newlyMentioned }) =>
-    notifyOf(services, { companyId, commentId }, async (db, talk) => {
-      const { mentioned } = recipientsOf(await audienceOf(db, companyId, talk));
+    notifyOf(services, { companyId, commentId }, async (db, comment) => {
+      const { mentioned } = recipientsOf(await audienceOf(db, companyId, comment));
       return { mentioned: mentioned.filter((one) => newlyMentioned.includes(one)), involved: [] };
     }),
 });
@@ -39,11 +39,11 @@ export const commentLiked = jobHandler({
   async run(services, { companyId, commentId, employeeId }) {
     const { clock, settings } = services;
     await inTransaction(services, companyId, async (db) => {
-      const talk = await findTalk(db, companyId, commentId);
+      const comment = await findCommentContext(db, companyId, commentId);
       const liker = await findLiker(db, companyId, { commentId, employeeId });
-      if (!talk || !liker) return;
-      const { activeIds } = await audienceOf(db, companyId, talk);
-      const involvedIds = [talk.sender_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
+      if (!comment || !liker) return;
+      const { activeIds } = await audienceOf(db, companyId, comment);
+      const involvedIds = [comment.sender_id, comment.owner_id, ...comment.collaborators.map((one) => one.employee_id)];
       const { involved } = recipientsOf({ actorId: employeeId, mentionedIds: [], involvedIds, activeIds });
       const notifications = involved.map((recipientId): NewNotification => ({
         recipientId,
@@ -51,13 +51,13 @@ export const commentLiked = jobHandler({
         appType: 'task',
         category: 'message',
         priority: 'activity',
-        title: `${liker.name} likes a comment on ${talk.title}`,
-        message: excerptOf(plainTextOf(talk.message ?? ''), 200),
-        link: deepLinkOf(settings, talk.task_id, commentId),
+        title: `${liker.name} likes a comment on ${comment.title}`,
+        message: excerptOf(plainTextOf(comment.message ?? ''), 200),
+        link: deepLinkOf(settings, comment.task_id, commentId),
         actorId: employeeId,
-        taskId: talk.task_id,
+        taskId: comment.task_id,
         commentId,
-        projectId: talk.project_id,
+        projectId: comment.project_id,
       }));
       await notify(db, companyId, notifications, clock.now());
     });
@@ -68,28 +68,28 @@ export const commentLiked = jobHandler({
 async function notifyOf(
   services: JobServices,
   { companyId, commentId }: { companyId: number; commentId: number },
-  choose: (db: Db, talk: CommentContext) => Promise<ReturnType<typeof recipientsOf>>,
+  choose: (db: Db, comment: CommentContext) => Promise<ReturnType<typeof recipientsOf>>,
 ): Promise<void> {
   const { clock, settings } = services;
   const now = clock.now();
   await inTransaction(services, companyId, async (db) => {
-    const talk = await findTalk(db, companyId, commentId);
-    if (!talk) return;
-    const { mentioned, involved } = await choose(db, talk);
-    const excerpt = excerptOf(plainTextOf(talk.message ?? ''), 200);
+    const comment = await findCommentContext(db, companyId, commentId);
+    if (!comment) return;
+    const { mentioned, involved } = await choose(db, comment);
+    const excerpt = excerptOf(plainTextOf(comment.message ?? ''), 200);
     const toTell = (recipientId: number, isMention: boolean): NewNotification => ({
       recipientId,
       cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
       appType: 'task',
       category: 'message',
       priority: isMention ? 'primary' : 'updates',
-      title: `${talk.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${talk.title}`,
+      title: `${comment.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${comment.title}`,
       message: excerpt,
-      link: deepLinkOf(settings, talk.task_id, commentId),
-      actorId: talk.sender_id,
-      taskId: talk.task_id,
+      link: deepLinkOf(settings, comment.task_id, commentId),
+      actorId: comment.sender_id,
+      taskId: comment.task_id,
       commentId,
-      projectId: talk.project_id,
+      projectId: comment.project_id,
       isMention,
     });
     const notifications = [
@@ -109,10 +109,10 @@ async function notifyOf(
   });
 }
 
-type CommentContext = NonNullable<Awaited<ReturnType<typeof findTalk>>>;
+type CommentContext = NonNullable<Awaited<ReturnType<typeof findCommentContext>>>;
 
 /** A comment that is not deleted, with all who have to do with it. */
-async function findTalk(db: Db, companyId: number, commentId: number) {
+async function findCommentContext(db: Db, companyId: number, commentId: number) {
   return selectVisibleTasks(db, companyId)
     .innerJoin('comments as c', (join) =>
       join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
@@ -163,19 +163,19 @@ async function findLiker(
     .executeTakeFirst();
 }
 
-async function audienceOf(db: Db, companyId: number, talk: CommentContext): Promise<Audience> {
-  const mentionedIds = talk.mentioned.map((one) => one.employee_id);
-  const involvedIds = [talk.replied_to_id, talk.owner_id, ...talk.collaborators.map((one) => one.employee_id)];
+async function audienceOf(db: Db, companyId: number, comment: CommentContext): Promise<Audience> {
+  const mentionedIds = comment.mentioned.map((one) => one.employee_id);
+  const involvedIds = [comment.replied_to_id, comment.owner_id, ...comment.collaborators.map((one) => one.employee_id)];
   const active = await db
     .selectFrom('employees')
     .where('company_id', '=', companyId)
-    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([talk.sender_id, ...mentionedIds, ...involvedIds]))))
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([comment.sender_id, ...mentionedIds, ...involvedIds]))))
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
     .select('employee_id')
     .execute();
   const activeIds = new Set(active.map((one) => one.employee_id));
-  return { actorId: talk.sender_id, mentionedIds, involvedIds, activeIds };
+  return { actorId: comment.sender_id, mentionedIds, involvedIds, activeIds };
 }
 
 export const handlers: AnyJobHandler[] = [commentCreated, commentEdited, commentLiked, sendMentionMail];

@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
 import { validationFailed } from '../../errors/errors.ts';
 import type { Issue } from '../../errors/issues.ts';
-import type { Person } from './comment-view.ts';
+import type { Person } from './comment-rows.ts';
 
 export const mentionedEmailsMax = 20;
 /** How many different addresses of one text are looked up. */

@@ -1,5 +1,5 @@
 /**
- * Threads are as deep as people talk, but readers of JSON give up somewhere: below this level replies stand one after
+ * Threads are as deep as people reply, but readers of JSON give up somewhere: below this level replies stand one after
  * another, oldest first, beside the one they answer, and only `reply_to` tells to whom.
  */
 export const levelsMax = 500;

@@ -10,7 +10,7 @@ export const tags: { name: string; description: string }[] = [
   { name: 'Employees', description: 'Records, profiles, permissions, search and performance figures.' },
   { name: 'Company', description: 'The company, its subscription and plans, and statistics of its work.' },
   { name: 'Task logs', description: 'Time spent on tasks, entered one by one or many at once.' },
-  { name: 'Task comments', description: 'Threaded talk on tasks, with mentions, replies and likes.' },
+  { name: 'Task comments', description: 'Threaded comments on tasks, with mentions, replies and likes.' },
   { name: 'Notifications', description: 'What concerns a person: read, filter, mark, delete, count.' },
   {
     name: 'Additions',

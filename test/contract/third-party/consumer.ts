@@ -8,7 +8,7 @@ import {
   signInEachWay,
   useKeys,
 } from './people.ts';
-import { readNotifications, talk } from './talk.ts';
+import { readNotifications, writeComments } from './comments.ts';
 import { endWork, logTime, startWork } from './work.ts';
 
 /*
@@ -21,7 +21,7 @@ await manageEmployees(company);
 await changeCompany(company);
 const work = await startWork(company);
 await logTime(company, work);
-await talk(company, work);
+await writeComments(company, work);
 await readNotifications(company);
 await useKeys(company);
 await endWork(company, work);

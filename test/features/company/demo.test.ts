@@ -52,7 +52,7 @@ describe('the demo company', () => {
     expect(service.log()).not.toContain(signIn.password);
   });
 
-  test('has people, tasks, hours and talk that a newcomer finds through the interface', async () => {
+  test('has people, tasks, hours and comments that a newcomer finds through the interface', async () => {
     const { companyId } = admin;
     const active = await admin.get(`/employee/list/activeUsers/${companyId}/`);
     expect(active.body.employees).toHaveLength(6);
@@ -65,8 +65,8 @@ describe('the demo company', () => {
     const tasks = await admin.get(`/api/tasks/company/${companyId}/`);
     expect(tasks.body.total).toBe(10);
     const tickets = tasks.body.results.find((task: { title: string }) => task.title.startsWith('Ticket checkout'));
-    const talk = await admin.get(`/api/tasks/chat/${tickets._id}/`);
-    expect(talk.body.comments).toMatchObject([
+    const chat = await admin.get(`/api/tasks/chat/${tickets._id}/`);
+    expect(chat.body.comments).toMatchObject([
       { likeCount: 1, replies: [{ likeCount: 2, replies: [{ replies: [] }] }] },
       { mentions: [{ _id: admin.employeeId }] },
     ]);

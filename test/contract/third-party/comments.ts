@@ -6,7 +6,7 @@ import type { Work } from './work.ts';
 
 /* Comments, and what people hear of them. */
 
-export async function talk({ ada, grace }: Company, { taskId }: Work): Promise<void> {
+export async function writeComments({ ada, grace }: Company, { taskId }: Work): Promise<void> {
   const asAda = clientOf(ada.pair);
   const asGrace = clientOf(grace.pair);
   const ofTask = { params: { path: { task_id: taskId } } };

@@ -1,0 +1,140 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import type pg from 'pg';
+import type { Bus } from './bus.ts';
+import { openReads, type ReadsOptions } from './pipeline/reads.ts';
+import { singleStatements, type Run } from './pipeline/single-statements.ts';
+import {
+  createStatementNames,
+  scopedStatements,
+  withNamedStatements,
+  type NameStatement,
+} from './pipeline/statements.ts';
+import type { Schema } from './schema.ts';
+import { allCompanies, noteScope, oneCompany, outsideCompanies, type Scope } from './scope.ts';
+import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
+
+/** Ways to run statements, which all see the same rows. */
+export type Handles = {
+  /** Each statement for itself, on whichever connection is free. */
+  readonly db: Db;
+  /** For single statements that only read and are short as a rule: see {@link openReads}. */
+  readonly reads: Db;
+  /** For one mutation: see {@link beginLazily}. */
+  begin(onOpen?: (db: Db) => Promise<void>): LazyTransaction;
+};
+
+/**
+ * One database, embedded or a server's: the program that uses it cannot tell which. Its own handles are for what belongs
+ * to no company: where row security is on, they see no row of any. See scope.ts.
+ */
+export type Database = Handles & {
+  readonly kind: 'embedded' | 'server';
+  /** What belongs to the company, and what belongs to none. */
+  forCompany(companyId: number): Handles;
+  /** All rows. Each use says why its rows are not those of one company. */
+  readonly acrossCompanies: Handles;
+  /** As whom the database was opened, the owner of its tables: for migrations and maintenance. */
+  readonly owner: Handles;
+  /** Reaches every process on this database. */
+  readonly bus: Bus;
+  /** Resolves when the database answers, rejects when it does not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type DatabaseOptions = {
+  rowSecurity?: boolean | undefined;
+  reads?: (Omit<ReadsOptions, 'nameOf' | 'onPool' | 'onSlowPool'> & { slowPool: pg.Pool }) | undefined;
+  afterwards?: (() => Promise<void>) | undefined;
+};
+
+/** The handles of a database on a pool of its connections. */
+export function createDatabase(
+  kind: Database['kind'],
+  pool: pg.Pool,
+  bus: Bus,
+  { rowSecurity = false, reads: readsOptions, afterwards }: DatabaseOptions,
+): Database {
+  const nameOf = createStatementNames();
+  const dialect = dialectOn(pool, nameOf);
+  const driver = dialect.createDriver();
+  const db = new Kysely<Schema>({ dialect });
+  const slow = readsOptions && new Kysely<Schema>({ dialect: dialectOn(readsOptions.slowPool, nameOf) });
+  const onPool = runOn(pool, db, nameOf);
+  const reads =
+    readsOptions &&
+    openReads(
+      { db, dialect },
+      { ...readsOptions, onPool, onSlowPool: runOn(readsOptions.slowPool, slow!, nameOf), nameOf },
+    );
+
+  function single(scope: Scope): Db {
+    const handle = singleStatements({ db, dialect }, (query) => onPool(query, scope));
+    return noteScope(handle, { root: handle, within: (other) => handlesOf(other).db });
+  }
+  function reading(scope: Scope): Db | undefined {
+    const handle = reads?.handle(scope);
+    return handle && noteScope(handle, { root: handle, within: (other) => handlesOf(other).reads });
+  }
+  const handlesOf = cached((scope: Scope): Handles => {
+    const own = single(scope);
+    return {
+      db: own,
+      reads: reading(scope) ?? own,
+      begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen, scope),
+    };
+  });
+  const unscoped: Handles = {
+    db,
+    reads: reads?.handle(undefined) ?? db,
+    begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen),
+  };
+
+  return {
+    ...(rowSecurity ? handlesOf(outsideCompanies) : unscoped),
+    kind,
+    forCompany: rowSecurity ? (companyId) => handlesOf(oneCompany(companyId)) : () => unscoped,
+    acrossCompanies: rowSecurity ? handlesOf(allCompanies) : unscoped,
+    owner: unscoped,
+    bus,
+    ping: async () => void (await sql`select 1`.execute(db)),
+    close: async () => {
+      await bus.close();
+      await Promise.all([reads?.close(), slow?.destroy()]);
+      await db.destroy();
+      await afterwards?.();
+    },
+  };
+}
+
+/** Handles are made once for each scope: what requests of one company ask for at once goes together. */
+function cached(make: (scope: Scope) => Handles): (scope: Scope) => Handles {
+  const handles = new Map<string, Handles>();
+  return (scope) => {
+    const key = `${scope.role} ${scope.company}`;
+    let found = handles.get(key);
+    if (!found) {
+      if (handles.size >= cachedMax) handles.clear();
+      handles.set(key, (found = make(scope)));
+    }
+    return found;
+  };
+}
+
+const cachedMax = 1_000;
+
+function runOn(pool: pg.Pool, db: Db, nameOf: NameStatement): Run {
+  const runScoped = scopedStatements(pool, nameOf);
+  return (query, scope) =>
+    scope
+      ? runScoped(query, scope)
+      : db.getExecutor().provideConnection((connection) => connection.executeQuery(query));
+}
+
+function dialectOn(pool: pg.Pool, nameOf: NameStatement): PostgresDialect {
+  // A connection that breaks, idle or in use, fails its statement and is replaced at the next use;
+  // without listeners its error would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  return new PostgresDialect({ pool: withNamedStatements(pool, nameOf) });
+}

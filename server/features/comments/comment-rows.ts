@@ -1,0 +1,105 @@
+import { sql } from 'kysely';
+import { compiled, compiledFor, type ValueOrPlaceholder } from '../../../db/pipeline/compiled.ts';
+import { list } from '../../../db/pipeline/list.ts';
+import type { Db } from '../../../db/open.ts';
+import { selectVisibleTasks } from '../tasks/queries.ts';
+
+/** Up to so many comments, and likes or views, the comments of a task are read in one piece. */
+export const fewCommentsMax = 100;
+export const fewPeopleMax = 10_000;
+
+/** The task or the comments that are asked for. */
+type By = { taskId: ValueOrPlaceholder<number> } | { commentIds: ValueOrPlaceholder<number[]> };
+
+/** Comments on the tasks that a company can see. People stand in it by identifier: see {@link readComments}. */
+function selectComments(db: Db, companyId: ValueOrPlaceholder<number>, which: By) {
+  return selectVisibleTasks(db, companyId)
+    .innerJoin('comments as c', (join) =>
+      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+    )
+    .$call((query) =>
+      'taskId' in which
+        ? query
+            .where('c.task_id', '=', which.taskId)
+            .orderBy('c.comment_id')
+            .limit(sql.lit(fewCommentsMax + 1))
+        : query.where('c.comment_id', '=', sql<number>`any(${list(which.commentIds, 'bigint')})`),
+    )
+    .select([
+      'c.company_id',
+      'c.comment_id',
+      'c.task_id',
+      'c.sender_id',
+      'c.client_sender',
+      'c.message',
+      'c.mentioned_emails',
+    ])
+    .select(['c.reply_to', 'c.image', 'c.is_edited', 'c.is_deleted', 'c.created_at', 'c.edited_at']);
+}
+
+export type CommentRow = Awaited<ReturnType<ReturnType<typeof selectComments>['execute']>>[number];
+export type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
+
+/** What stands beside comments, in lists that begin with the comment: [comment, employee], or with the time in ms. */
+export type RelatedRows = {
+  people: Person[];
+  mentions: [number, number][];
+  likes: [number, number][];
+  views: [number, number, number][];
+};
+
+type Named = { companyId: number; taskId?: number; commentIds?: number[] };
+
+/**
+ * Comments in the order in which they were written, without their replies, of a task or by their identifiers.
+ * One statement: the first row also carries what stands beside all rows, each of the people once. Looked up row by row it
+ * costs twice as much; people joined to every like and view cost more again, and most where the planner's statistics
+ * are behind.
+ */
+export const readComments = compiledFor<'taskId' | 'commentIds', Named, CommentRow & { beside: RelatedRows | null }>(
+  (db, placeholder, by) => {
+    const companyId = placeholder('companyId');
+    const which = { [by]: placeholder(by) } as By;
+    const relatedRows = (table: 'comment_mentions' | 'comment_likes' | 'comment_views') => sql`
+    from ${sql.table(table)} where company_id = ${companyId} and comment_id = any(array(select comment_id from chosen))
+    ${by === 'taskId' ? sql`limit ${sql.lit(fewPeopleMax + 1)}` : sql``}`;
+    return sql<CommentRow & { beside: RelatedRows | null }>`
+    with chosen as materialized (${selectComments(db, companyId, which)}),
+    mentions as materialized (select comment_id, employee_id ${relatedRows('comment_mentions')}),
+    likes as materialized (select comment_id, employee_id, created_at ${relatedRows('comment_likes')}),
+    views as materialized (select comment_id, employee_id, seen_at ${relatedRows('comment_views')})
+    select chosen.*, case when row_number() over (order by comment_id) = 1 then json_build_object(
+      'people', (
+        select json_agg(json_build_object(
+          'employee_id', e.employee_id, 'name', e.name, 'email', e.email, 'picture_id', e.picture_id))
+        from employees as e
+        where e.company_id = ${companyId} and e.employee_id = any(array(
+          select sender_id from chosen union all select employee_id from mentions
+          union all select employee_id from likes union all select employee_id from views
+        ))
+      ),
+      'mentions', array(select array[comment_id, employee_id] from mentions order by employee_id),
+      'likes', array(select array[comment_id, employee_id] from likes order by created_at, employee_id),
+      'views', array(
+        select array[comment_id, employee_id, (extract(epoch from seen_at) * 1000)::bigint]
+        from views order by seen_at, employee_id
+      )
+    ) end as beside
+    from chosen order by comment_id`.compile(db);
+  },
+);
+
+/** The author of a new comment. */
+export async function findPerson(db: Db, companyId: number, employeeId: number): Promise<Person> {
+  const [person] = await readPerson(db, { companyId, employeeId });
+  return person!;
+}
+
+const readPerson = compiled<{ companyId: number; employeeId: number }, Person>((db, placeholder) =>
+  db
+    .selectFrom('employees')
+    .where('company_id', '=', placeholder('companyId'))
+    .where('employee_id', '=', placeholder('employeeId'))
+    .select(['employee_id', 'name', 'email', 'picture_id'])
+    .compile(),
+);
