@@ -19,11 +19,9 @@ const stampFile = (folder: string): string => join(folder, '.source');
 /** Changes with each file of the page and of the client, and with the packages that build it. */
 function hashSource(): string {
   const hash = createHash('sha256');
-  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
-  hash.update(JSON.stringify(devDependencies));
   const patterns = [
     'client-sdk/src/**',
-    ...['index.html', 'vite.ts', 'src/**', 'public/**'].map((one) => `${web}/${one}`),
+    ...['package.json', 'index.html', 'vite.ts', 'src/**', 'public/**'].map((one) => `${web}/${one}`),
   ];
   for (const path of globSync(patterns, { cwd: root }).toSorted()) {
     const file = join(root, path);
