@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createDecipheriv, createHash } from 'node:crypto';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
@@ -88,6 +88,7 @@ export function beginIdempotentCall(
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 const jweHeader = { alg: 'dir', enc: 'A256GCM' };
+const jwePrefix = Buffer.from(Buffer.from(JSON.stringify(jweHeader)).toString('base64url'));
 
 /** A JSON Web Encryption in its compact form. */
 async function seal(text: string, key: Buffer): Promise<Buffer> {
@@ -96,13 +97,20 @@ async function seal(text: string, key: Buffer): Promise<Buffer> {
 }
 
 /** Tries each key: the answer may have been sealed before the service's own key was rotated. */
-async function unseal(jwe: Buffer, [key, ...others]: [Buffer, ...Buffer[]]): Promise<string> {
+async function unseal(sealed: Buffer, [key, ...others]: [Buffer, ...Buffer[]]): Promise<string> {
   try {
-    const { plaintext } = await compactDecrypt(new Uint8Array(jwe), key);
+    if (!sealed.subarray(0, jwePrefix.length).equals(jwePrefix)) return unsealEarlier(sealed, key);
+    const { plaintext } = await compactDecrypt(new Uint8Array(sealed), key);
     return Buffer.from(plaintext).toString();
   } catch (error) {
     const [next, ...rest] = others;
     if (next === undefined) throw error;
-    return unseal(jwe, [next, ...rest]);
+    return unseal(sealed, [next, ...rest]);
   }
+}
+
+/** Nonce, tag and text, as earlier versions stored them: a request that is repeated across an upgrade gets its answer. */
+function unsealEarlier(sealed: Buffer, key: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAuthTag(sealed.subarray(12, 28));
+  return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString();
 }

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
 import { refusal, type Actor, type Answer } from '../support/actor.ts';
-import { password, startService } from '../support/service.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
+import { keys, password, startService } from '../support/service.ts';
 
 const service = await startService();
 const { stranger, mailbox, database, clock } = service;
@@ -266,6 +267,30 @@ describe('a kept answer', () => {
     // Neither does its hash tell what was sent to somebody who tries.
     const guess = `secret-key\0${JSON.stringify({ ...change, employee_id: person.employeeId })}`;
     expect(stored).not.toContain(createHash('sha256').update(guess).digest('base64url'));
+  });
+
+  test('of the version before is read as well: a request may be repeated across an upgrade', async () => {
+    const send = () => admin.post('/api/projects/', { name: 'Across' }, keyed('across-an-upgrade'));
+    const first = await send();
+    const { sid } = JSON.parse(String(Buffer.from(admin.pair.access_token.split('.')[1]!, 'base64url'))) as {
+      sid: number;
+    };
+    const [key] = (await createTokens(await keys)).deriveKeys('idempotent answer', `session ${sid}\0across-an-upgrade`);
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    const text = Buffer.concat([cipher.update(JSON.stringify(first.body)), cipher.final()]);
+    const newest = database.db
+      .selectFrom('idempotent_answers')
+      .select('key_hash')
+      .orderBy('created_at', 'desc')
+      .limit(1);
+    await database.db
+      .updateTable('idempotent_answers')
+      .set({ sealed_answer: Buffer.concat([nonce, cipher.getAuthTag(), text]) })
+      .where('key_hash', '=', newest)
+      .execute();
+    const again = await send();
+    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', first.body]);
   });
 
   test('is the answer for 24 hours, and then the request is a new one', async () => {

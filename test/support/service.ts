@@ -21,7 +21,8 @@ import { watchResponses } from './watch-responses.ts';
 /** The password of every employee that a test makes. */
 export const password = 'correct horse battery staple';
 const passwordHash = createPasswords().hash(password);
-const keys = generateKeys();
+/** With which every service of this process signs. */
+export const keys = generateKeys();
 
 export type Service = {
   app: App;
