@@ -4,7 +4,7 @@ import { appRouter } from '../../server/router.ts';
 import { proceduresOf } from './operations.ts';
 import { sourcesOf } from './source.ts';
 
-/* `npm run generate`: the client is made of the same definitions as every other door of the service. */
+/* `npm run generate`: writes the client from the definitions that REST, tRPC and OpenAPI also use. */
 
 for (const [name, made] of Object.entries(sourcesOf(proceduresOf(appRouter), definedErrors()))) {
   const path = `client-sdk/src/${name}.ts`;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { exchange, parseAnswer } from '../support/socket.ts';
 
 const service = await startService({ settings: { corsOrigins: ['https://app.example.test'] } });
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.registerCompany();
 
 describe('bytes that are no request', () => {
@@ -31,19 +31,19 @@ describe('bytes that are no request', () => {
     expect(headers).toMatchObject({ connection: 'close', 'x-request-id': expect.any(String) });
     expect(headers['content-type']).toMatch('application/problem+json');
     expect(JSON.parse(body)).toMatchObject({ code: 'MALFORMED_REQUEST', requestId: headers['x-request-id'] });
-    expect((await stranger.get('/healthz')).status).toBe(200);
+    expect((await anonymous.get('/healthz')).status).toBe(200);
   });
 });
 
 describe('X-Request-Id', () => {
   test.each(['abc-123', '0b9f2f0e-6f0c-4c53-9b6c-1d3c3a6f8f11', 'a:b.c_d'])('is taken over: %s', async (id) => {
-    const { headers, body } = await stranger.get('/nope/', { headers: { 'x-request-id': id } });
+    const { headers, body } = await anonymous.get('/nope/', { headers: { 'x-request-id': id } });
     expect([headers.get('x-request-id'), body.requestId]).toEqual([id, id]);
     expect(service.log()).toContain(`"requestId":"${id}"`);
   });
 
   test.each(['', 'a b', 'x'.repeat(129), 'ü', '"}', '<script>'])('is replaced where it is %j', async (id) => {
-    const { headers } = await stranger.get('/healthz', { headers: { 'x-request-id': id } });
+    const { headers } = await anonymous.get('/healthz', { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
@@ -52,7 +52,7 @@ describe('every answer', () => {
   test.each(['/healthz', '/nope/', '/api/sessions/', '/docs', '/openapi.json', '/trpc/nope'])(
     'of %s tells a browser to load nothing else and to guess no type',
     async (path) => {
-      const { headers } = await stranger.get(path);
+      const { headers } = await anonymous.get(path);
       expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('x-frame-options')).toBe('DENY');
@@ -86,7 +86,7 @@ describe('every answer', () => {
 
 describe('a browser', () => {
   const preflight = (path: string, origin: string) =>
-    stranger.send('OPTIONS', path, undefined, {
+    anonymous.send('OPTIONS', path, undefined, {
       headers: {
         origin: origin,
         'access-control-request-method': 'PATCH',
@@ -124,7 +124,7 @@ describe('a browser', () => {
   test('can read refusals and the headers that matter', async () => {
     const origin = { headers: { origin: 'https://app.example.test' } };
     for (const path of ['/nope/', '/api/sessions/', '/employee/me/x/']) {
-      const { headers } = await stranger.get(path, origin);
+      const { headers } = await anonymous.get(path, origin);
       expect(headers.get('access-control-allow-origin')).toBe('https://app.example.test');
       const exposed = headers.get('access-control-expose-headers')!.split(', ');
       for (const name of [
@@ -151,7 +151,7 @@ test('a browser can read what is refused before anybody is asked for', async () 
 });
 
 test('/ leads to the reference', async () => {
-  const { status, headers } = await stranger.get('/');
+  const { status, headers } = await anonymous.get('/');
   expect([status, new URL(headers.get('location')!, `${url}/`).pathname]).toEqual([302, '/docs']);
 });
 
@@ -160,7 +160,7 @@ test('a stream of events without a good proof is refused before it begins', asyn
   for (const headers of [{}, wrong, { authorization: `Bearer ${admin.pair.access_token}` }])
     for (const path of ['notifications.onMine', 'comments.onTask?input=%7B%22taskId%22%3A1%7D']) {
       const accept = { accept: 'text/event-stream', ...headers } as Record<string, string>;
-      const { status, headers: told, body } = await stranger.get(`/trpc/${path}`, { headers: accept });
+      const { status, headers: told, body } = await anonymous.get(`/trpc/${path}`, { headers: accept });
       expect([status, told.get('content-type'), told.get('www-authenticate')]).toEqual([
         401,
         expect.stringMatching('application/json'),
@@ -184,11 +184,11 @@ describe('requests beyond the limit', () => {
       ]);
       expect(Number(headers.get('ratelimit-reset'))).toBeGreaterThan(0);
     }
-    // tRPC is the same operation by another door.
+    // tRPC serves the same operation.
     await ada.trpc.sessions.list.query();
     for (const path of ['/api/sessions/', '/api/sessions']) {
       const answer = await ada.get(path);
-      expect(refusal(answer)).toEqual({ status: 429, code: 'RATE_LIMITED' });
+      expect(errorOf(answer)).toEqual({ status: 429, code: 'RATE_LIMITED' });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(answer.headers.get('ratelimit-remaining')).toBe('0');
       expect(Number(answer.headers.get('ratelimit-reset'))).toBeGreaterThan(0);

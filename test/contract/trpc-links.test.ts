@@ -12,12 +12,12 @@ import {
 import { EventSource } from 'eventsource';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
-import { blur, openStockDoor } from '../support/doors.ts';
+import { blur, openStockHandler } from '../support/stock-trpc.ts';
 import { startService } from '../support/service.ts';
 import { insertTask } from '../support/tasks.ts';
 
 const service = await startService();
-const stock = await openStockDoor(service);
+const stock = await openStockHandler(service);
 afterAll(() => stock.close());
 const admin = await service.registerCompany();
 const taskId = await insertTask(service, admin);

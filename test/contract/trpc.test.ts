@@ -5,7 +5,7 @@ import type { Answer } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.registerCompany();
 const requestId = 'the-same-request';
 const options = { headers: { 'x-request-id': requestId } };
@@ -30,7 +30,7 @@ function clientOf(
   });
 }
 
-async function refusalOf(call: Promise<unknown>) {
+async function errorOfCall(call: Promise<unknown>) {
   const error: unknown = await call.then(
     () => undefined,
     (cause: unknown) => cause,
@@ -59,7 +59,7 @@ describe.each([
   test('of invalid input has the code, requestId and issues of the problem document', async () => {
     const rest = saidByRest(await admin.post('/employee/add/', { email: 'x' }, options));
     expect(rest.issues).not.toHaveLength(0);
-    expect(await refusalOf(client.employees.create.mutate({ email: 'x' } as never))).toEqual({
+    expect(await errorOfCall(client.employees.create.mutate({ email: 'x' } as never))).toEqual({
       ...rest,
       path: 'employees.create',
     });
@@ -67,7 +67,7 @@ describe.each([
 
   test('of what is not there, and of what is another’s, has them too', async () => {
     const rest = saidByRest(await admin.get('/employee/me/999999/', options));
-    expect(await refusalOf(client.employees.get.query({ employee_id: 999_999 }))).toEqual({
+    expect(await errorOfCall(client.employees.get.query({ employee_id: 999_999 }))).toEqual({
       ...rest,
       path: 'employees.get',
     });
@@ -75,7 +75,7 @@ describe.each([
 
   test('of an unknown operation has a code', async () => {
     const unknown = client as unknown as { nope: { none: { query(): Promise<unknown> } } };
-    expect(await refusalOf(unknown.nope.none.query())).toMatchObject({
+    expect(await errorOfCall(unknown.nope.none.query())).toMatchObject({
       code: 'ROUTE_NOT_FOUND',
       httpStatus: 404,
       requestId,
@@ -94,14 +94,14 @@ describe.each([
       ...spoiled,
       headers: { ...(init.headers as object), ...('headers' in spoiled ? spoiled.headers : {}) },
     }));
-    const refused = await refusalOf(spoiling.employees.create.mutate({ first_name: 'Eve' } as never));
+    const refused = await errorOfCall(spoiling.employees.create.mutate({ first_name: 'Eve' } as never));
     expect(refused).toMatchObject({ code, httpStatus, requestId });
   });
 });
 
-describe('the door of tRPC', () => {
+describe('tRPC over HTTP', () => {
   const send = async (method: string, path: string, body?: string) => {
-    const answer = await stranger.send(method, path, body, {
+    const answer = await anonymous.send(method, path, body, {
       headers: { 'content-type': 'application/json', 'x-request-id': requestId },
     });
     const [first] = [answer.body].flat() as { error: { data: { code: string; requestId: string } } }[];
@@ -146,7 +146,7 @@ describe('the door of tRPC', () => {
     expect([answer.status, answer.body.error.data.code]).toEqual([400, 'MALFORMED_JSON']);
   });
 
-  test('takes a picture as large as the REST door does, and nothing else of that size', async () => {
+  test('takes a picture as large as REST does, and nothing else of that size', async () => {
     const large = JSON.stringify({ _id: admin.employeeId, profilePicture: 'A'.repeat(2 * 1024 * 1024) });
     const json = { headers: { 'content-type': 'application/json' } };
     const picture = await admin.post('/trpc/employees.updatePicture', large, json);

@@ -48,7 +48,7 @@ async function ask(socket: WebSocket, message: string | object): Promise<any> {
 const say = (message = 'Hello') => admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message });
 
 describe('a WebSocket', () => {
-  test('takes queries and mutations, with the same errors as the other doors', async () => {
+  test('takes queries and mutations, with the same errors as the other transports', async () => {
     const way = overWebSocket(url, admin.pair);
     onTestFinished(() => way.close());
     const made = await way.client.tasks.create.mutate({ projectId, title: 'By socket' });
@@ -108,7 +108,7 @@ describe('a WebSocket', () => {
     send(socket);
     const [closed] = (await once(socket, 'close')) as [number];
     expect(closed).toBe(code);
-    expect((await service.stranger.get('/healthz')).status).toBe(200);
+    expect((await service.anonymous.get('/healthz')).status).toBe(200);
   });
 
   test('of garbage instead of a proof is closed', async () => {
@@ -146,7 +146,7 @@ describe('a WebSocket', () => {
     const oneMore = await way.listen('comments.onTask', { taskId });
     expect(await oneMore.ends()).toBe('TOO_MANY_SUBSCRIPTIONS');
     listeners[0]!.stop();
-    await vi.waitFor(async () => expect((await way.listen('comments.onTask', { taskId })).refusal()).toBeUndefined());
+    await vi.waitFor(async () => expect((await way.listen('comments.onTask', { taskId })).errorCode()).toBeUndefined());
     await say();
     expect(await listeners[99]!.hears(1)).toHaveLength(1);
   });
@@ -155,7 +155,7 @@ describe('a WebSocket', () => {
 test('tokens in a URL are refused', async () => {
   const params = encodeURIComponent(JSON.stringify(proof));
   const input = encodeURIComponent(JSON.stringify({ taskId }));
-  const answer = await service.stranger.get(`/trpc/comments.onTask?connectionParams=${params}&input=${input}`);
+  const answer = await service.anonymous.get(`/trpc/comments.onTask?connectionParams=${params}&input=${input}`);
   expect([answer.status, answer.body.error.data.code]).toEqual([400, 'MALFORMED_REQUEST']);
   const socket = new WebSocket(`${socketUrl}?connectionParams=${params}`);
   const [error] = (await once(socket, 'error')) as [Error];
@@ -214,7 +214,7 @@ test('who reads nothing is cut off at a bound and can go on later, while others 
 
 /** What waits in the service's memory for whoever does not read. */
 async function waitingBytes(): Promise<number> {
-  return Number(/^event_waiting_bytes (\d+)$/m.exec((await service.stranger.get('/metrics')).body)![1]);
+  return Number(/^event_waiting_bytes (\d+)$/m.exec((await service.anonymous.get('/metrics')).body)![1]);
 }
 
 test('a shutdown closes sockets and streams so that their clients come back', async () => {
@@ -233,7 +233,7 @@ test('a shutdown closes sockets and streams so that their clients come back', as
   expect(performance.now() - begun).toBeLessThan(4_000);
   // It broke off: an end in order would tell the client to stay away.
   await delay(50);
-  expect(listener.refusal()).toBeUndefined();
+  expect(listener.errorCode()).toBeUndefined();
   await events.close();
 });
 

@@ -5,7 +5,7 @@ import { appRouter, type AppRouter } from '../../../server/router.ts';
 import { createService } from './parts.ts';
 import { tellReady } from './side.ts';
 
-/* The same router behind the stock plugin of trpc-to-openapi: what REST costs where nobody builds a door for it. */
+/* The same router behind the stock plugin of trpc-to-openapi: the cost of REST without native routes. */
 
 const { services } = await createService();
 const app = Fastify({ routerOptions: { maxParamLength: 5_000 } });

@@ -37,13 +37,13 @@ export async function registerTrpc(
     [...proceduresOf(router)].flatMap(([name, one]) => (needsCallerFirst(definitionOf(one)) ? name : [])),
   );
 
-  await app.register(async (door) => {
+  await app.register(async (api) => {
     // Bodies stay text: which door reads them is decided when they are there.
-    door.removeContentTypeParser('application/json');
-    door.addContentTypeParser('application/json', (request, payload, done) =>
+    api.removeContentTypeParser('application/json');
+    api.addContentTypeParser('application/json', (request, payload, done) =>
       readBody(request, payload, Math.max(...calledPaths(request).map(limitOf)), done),
     );
-    door.addHook('onRequest', (request, reply, done) => {
+    api.addHook('onRequest', (request, reply, done) => {
       if (request.method === 'OPTIONS') {
         reply.status(204).header('Allow', 'GET, OPTIONS, POST').send();
         return undefined;
@@ -63,8 +63,8 @@ export async function registerTrpc(
       else done();
       return undefined;
     });
-    door.route({
-      method: door.supportedMethods,
+    api.route({
+      method: api.supportedMethods,
       url: '/trpc/:path',
       handler: (request, reply) => {
         const calls = readCalls(request);
@@ -95,9 +95,9 @@ function handlerOptions(router: AnyTRPCRouter, services: Services): HandlerOptio
       logTrpcFailure(req, error, path);
     },
     responseMeta({ errors, type, info }) {
-      const refusals = errors.map(toApiError);
-      const longest = Math.max(0, ...refusals.map(retryAfterOf));
-      const isWrongMethod = refusals.some(({ definition }) => definition.status === 405);
+      const apiErrors = errors.map(toApiError);
+      const longest = Math.max(0, ...apiErrors.map(retryAfterOf));
+      const isWrongMethod = apiErrors.some(({ definition }) => definition.status === 405);
       return {
         headers: {
           ...(longest === 0 ? {} : { 'Retry-After': String(longest) }),

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { comparable, openStockDoor, sendRaw, type Raw, type RawAnswer } from '../support/doors.ts';
+import { comparable, openStockHandler, sendRaw, type Raw, type RawAnswer } from '../support/stock-trpc.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const stock = await openStockDoor(service);
+const stock = await openStockHandler(service);
 afterAll(() => stock.close());
 const admin = await service.registerCompany();
 const foreigner = await service.registerCompany();
@@ -16,7 +16,7 @@ const input = (value: unknown): string => `input=${encodeURIComponent(JSON.strin
 const me = { employee_id: admin.employeeId };
 const project = (name: string) => JSON.stringify({ name });
 
-/** Whether it was the short door that answered: the other sends its answers in chunks. */
+/** Whether the fast path answered: tRPC’s own handler sends its answers in chunks. */
 const wasShort = ({ headers }: RawAnswer): boolean => headers['content-length'] !== undefined;
 
 async function throughBoth(raw: Raw): Promise<{ ours: RawAnswer; theirs: RawAnswer }> {
@@ -24,7 +24,7 @@ async function throughBoth(raw: Raw): Promise<{ ours: RawAnswer; theirs: RawAnsw
   return { ours: await sendRaw(service.url, request), theirs: await sendRaw(stock.url, request) };
 }
 
-describe('the short door answers as tRPC’s own handler does', () => {
+describe('the fast path answers as tRPC’s own handler does', () => {
   test.each<[string, Raw]>([
     ['a query', { path: `/trpc/employees.get?${input(me)}` }],
     ['a query without input', { path: '/trpc/sessions.list' }],
@@ -79,7 +79,7 @@ describe('the short door answers as tRPC’s own handler does', () => {
       {
         method: 'POST',
         path: '/trpc/projects.create',
-        headers: { ...json, 'idempotency-key': 'doors' },
+        headers: { ...json, 'idempotency-key': 'both-handlers' },
         body: '{"name":"x"}',
       },
     ],
@@ -93,7 +93,7 @@ describe('the short door answers as tRPC’s own handler does', () => {
 
   test('a request that is refused for coming too often', async () => {
     const limited = await startService({ requestsPerMinute: 2 });
-    const other = await openStockDoor(limited);
+    const other = await openStockHandler(limited);
     const caller = await limited.registerCompany();
     const colleague = await limited.registerCompany();
     const last = async (url: string, { access_token, refresh_token }: typeof caller.pair) => {
@@ -139,7 +139,7 @@ describe('the short door answers as tRPC’s own handler does', () => {
   });
 });
 
-describe('what is not for the short door is answered by tRPC’s own handler', () => {
+describe('other requests than simple calls are answered by tRPC’s own handler', () => {
   const many = Array(51).fill('sessions.list').join();
   test.each<[string, Raw]>([
     ['an unknown procedure', { path: '/trpc/nope' }],

@@ -6,8 +6,10 @@ import { createLogger } from '../../server/platform/log.ts';
 import { appRouter } from '../../server/router.ts';
 import type { Service } from './service.ts';
 
-/** The same service behind tRPC's own handler alone: how its clients are answered where no door of ours stands. */
-export async function openStockDoor({ app: { services } }: Service): Promise<{ url: string; close(): Promise<void> }> {
+/** The same service behind tRPC's own handler alone, without the fast path for simple calls. */
+export async function openStockHandler({
+  app: { services },
+}: Service): Promise<{ url: string; close(): Promise<void> }> {
   const logger = createLogger({ level: 'silent' });
   const { server } = await createShell({ logger, trustProxy: false, corsOrigins: [] });
   await registerTrpc(server, appRouter, services, { readBody: createBodyReader(), readCalls: () => undefined });
