@@ -20,8 +20,8 @@ describe.runIf(hasBrowser)(`mails${unlessSkipped}`, { timeout: 120_000 }, () => 
   beforeAll(async () => {
     const ada = await service.registerCompany({ name: unbroken });
     const grace = await service.addEmployee(ada, { first_name: 'Grace' });
-    await service.stranger.post('/verify-email/', { email: grace.email });
-    await service.stranger.post('/reset/link/', { email: grace.email });
+    await service.anonymous.post('/verify-email/', { email: grace.email });
+    await service.anonymous.post('/reset/link/', { email: grace.email });
     const { projectId, taskId } = await startWork(ada);
     await grace.put(`/api/notification-preferences/${grace.employeeId}/`, { task: { inApp: true, email: true } });
     await ada.post('/api/tasks/', { projectId, title: unbroken, owner_id: grace.employeeId });

@@ -7,7 +7,7 @@ import { brokenCodes, findBarriers, focusedText, isDark, overflow } from './in-p
 /* /docs as its readers have it: at a desk, on a phone, in the dark, by keyboard, and with no network but the service. */
 
 const service = await startService();
-const { body: document } = await service.stranger.get('/openapi.json');
+const { body: document } = await service.anonymous.get('/openapi.json');
 const browser = hasBrowser ? await launchBrowser() : undefined;
 afterAll(() => browser?.close());
 

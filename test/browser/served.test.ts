@@ -1,14 +1,14 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
-const { stranger, url } = await startService({
+const { anonymous, url } = await startService({
   settings: { hasDemoPage: true, publicUrl: 'https://work.example.test' },
 });
-const { stranger: elsewhere } = await startService();
+const { anonymous: elsewhere } = await startService();
 
-const page = await stranger.get('/demo/');
+const page = await anonymous.get('/demo/');
 const files = [...(page.body as string).matchAll(/(?:href|src)="\.\/([^"]+)"/g)].map(([, file]) => `/demo/${file}`);
 const asset = files.find((file) => file.startsWith('/demo/assets/') && file.endsWith('.js'))!;
 
@@ -30,12 +30,12 @@ describe('the demo page', () => {
     expect(page.body).not.toMatch(/https?:|<style|<script[^>]*>[^<]/);
     const types = new Map<string, string | null>();
     for (const file of files) {
-      const { status, headers, body } = await stranger.get(file);
+      const { status, headers, body } = await anonymous.get(file);
       expect([file, status]).toEqual([file, 200]);
       types.set(file.split('.').at(-1)!, headers.get('content-type'));
       if (!file.endsWith('.css')) continue;
       for (const [, font] of (body as string).matchAll(/url\(["']?([^"')]+)/g)) {
-        const answer = await stranger.get(new URL(font!, url + file).pathname);
+        const answer = await anonymous.get(new URL(font!, url + file).pathname);
         expect([font, answer.status, answer.headers.get('content-type')]).toEqual([font, 200, 'font/woff2']);
       }
     }
@@ -59,18 +59,18 @@ describe('the demo page', () => {
   test('is asked for again each time, its assets never', async () => {
     expect(page.headers.get('cache-control')).toBe('no-cache');
     const known = { headers: { 'if-none-match': page.headers.get('etag')! } };
-    expect((await stranger.get('/demo/', known)).status).toBe(304);
-    const { headers } = await stranger.get(asset);
+    expect((await anonymous.get('/demo/', known)).status).toBe(304);
+    const { headers } = await anonymous.get(asset);
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   });
 
   test('is found without the last slash, and takes no other method', async () => {
-    const redirect = await stranger.get('/demo');
+    const redirect = await anonymous.get('/demo');
     expect([redirect.status, redirect.headers.get('location')]).toEqual([308, 'demo/']);
     for (const path of ['/demo/', asset]) {
-      expect((await stranger.send('HEAD', path)).status).toBe(200);
-      const other = await stranger.post(path, {});
-      expect(refusal(other)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+      expect((await anonymous.send('HEAD', path)).status).toBe(200);
+      const other = await anonymous.post(path, {});
+      expect(errorOf(other)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
       expect(other.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     }
   });
@@ -88,6 +88,6 @@ describe('the demo page', () => {
 
   test('is not there where the demo is off', async () => {
     for (const path of ['/demo', '/demo/', asset])
-      expect(refusal(await elsewhere.get(path))).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
+      expect(errorOf(await elsewhere.get(path))).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
   });
 });

@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)(`signing in${unlessSkipped}`, () => {
   });
 
   test('a link from a reset mail sets a new password', async () => {
-    await service.stranger.post('/reset/link/', { email: emailOf.jonas });
+    await service.anonymous.post('/reset/link/', { email: emailOf.jonas });
     await service.drain();
     const [, token] = /reset-password\?token=([\w-]+)/.exec(service.mailbox.to(emailOf.jonas).at(-1)!.text)!;
     const visitor = await stage.arrive({ url: `${stage.pageUrl}#/reset-password?token=${token}` });

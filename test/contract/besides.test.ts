@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { definedErrors } from '../../server/errors/api-error.ts';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const { stranger, database, url } = service;
+const { anonymous, database, url } = service;
 
 describe('the reference', () => {
   test.each(['/docs', '/docs/', '/docs/errors', '/docs/errors/', '/docs/errors/NOT_FOUND', '/docs/errors/NOT_FOUND/'])(
     'at %s loads from this service alone, and all that it loads is there',
     async (path) => {
-      const { status, headers, body } = await stranger.get(path);
+      const { status, headers, body } = await anonymous.get(path);
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       expect(headers.get('content-security-policy')).toContain("script-src 'self'");
       expect(headers.get('content-security-policy')).not.toMatch(/https?:|\*/);
@@ -20,43 +20,43 @@ describe('the reference', () => {
       for (const link of new Set(links)) {
         const target = new URL(link, url + path);
         expect(target.origin).toBe(url);
-        expect({ link, status: (await stranger.get(target.pathname)).status }).toEqual({ link, status: 200 });
+        expect({ link, status: (await anonymous.get(target.pathname)).status }).toEqual({ link, status: 200 });
       }
     },
   );
 
   test('serves its own few files and no others', async () => {
     for (const file of ['index.html', 'swagger-initializer.js', '..%2fdocs.ts', '%2e%2e/docs.ts', '../docs.ts', ''])
-      expect({ file, status: (await stranger.get(`/docs/assets/${file}`)).status }).toEqual({ file, status: 404 });
+      expect({ file, status: (await anonymous.get(`/docs/assets/${file}`)).status }).toEqual({ file, status: 404 });
   });
 
   test('explains every code on a page of its own', async () => {
-    const list = (await stranger.get('/docs/errors')).body as string;
+    const list = (await anonymous.get('/docs/errors')).body as string;
     for (const { code, status } of definedErrors()) {
-      const page = await stranger.get(`/docs/errors/${code}`);
+      const page = await anonymous.get(`/docs/errors/${code}`);
       expect([code, page.status, list.includes(`errors/${code}"`)]).toEqual([code, 200, true]);
       expect(page.body).toContain(`HTTP ${status}`);
     }
     for (const code of ['NOPE', 'not_found', '%3Cscript%3E'])
-      expect(refusal(await stranger.get(`/docs/errors/${code}`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(await anonymous.get(`/docs/errors/${code}`))).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 });
 
 describe('/healthz and /readyz', () => {
   test('say that the process lives and can serve', async () => {
-    expect(await stranger.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
-    expect(await stranger.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+    expect(await anonymous.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(await anonymous.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
   });
 
   test('differ where the database does not answer in two seconds', async () => {
     const held = database.begin();
     await sql`lock table kysely_migration in access exclusive mode`.execute(held.db);
-    const answer = await stranger.get('/readyz');
-    expect(refusal(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    const answer = await anonymous.get('/readyz');
+    expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await stranger.get('/healthz')).status).toBe(200);
+    expect((await anonymous.get('/healthz')).status).toBe(200);
     await held.rollback();
-    expect((await stranger.get('/readyz')).status).toBe(200);
+    expect((await anonymous.get('/readyz')).status).toBe(200);
   });
 
   test('differ where a migration has not run', async () => {
@@ -64,15 +64,15 @@ describe('/healthz and /readyz', () => {
       delete from kysely_migration where name = (select max(name) from kysely_migration) returning name, timestamp`.execute(
       database.db,
     );
-    const answer = await stranger.get('/readyz');
-    expect(refusal(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    const answer = await anonymous.get('/readyz');
+    expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     await sql`insert into kysely_migration values (${rows[0]!.name}, ${rows[0]!.timestamp})`.execute(database.db);
-    expect((await stranger.get('/readyz')).status).toBe(200);
+    expect((await anonymous.get('/readyz')).status).toBe(200);
   });
 });
 
 describe('/metrics', () => {
-  const metrics = async () => (await stranger.get('/metrics')).body as string;
+  const metrics = async () => (await anonymous.get('/metrics')).body as string;
 
   test('measures requests by operation, and never by what callers write into URLs', async () => {
     const admin = await service.registerCompany();
@@ -94,7 +94,7 @@ describe('/metrics', () => {
   test('count pending and dead-lettered jobs', async () => {
     await service.drain();
     expect(await metrics()).toMatch(/^jobs{state="pending"} 0$/m);
-    await stranger.post('/get-register-otp/', { email: 'waiting@example.com' });
+    await anonymous.post('/get-register-otp/', { email: 'waiting@example.com' });
     expect(await metrics()).toMatch(/^jobs{state="pending"} 1$/m);
     await database.db.updateTable('jobs').set({ dead_lettered_at: service.clock.now() }).execute();
     expect(await metrics()).toMatch(/^jobs{state="pending"} 0\njobs{state="dead_lettered"} 1$/m);

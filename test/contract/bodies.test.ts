@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { exchange, parseAnswer } from '../support/socket.ts';
 
 const service = await startService();
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.registerCompany();
 const json = { 'content-type': 'application/json' };
 const proof = { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token };
@@ -60,7 +60,7 @@ describe('a body that is not all UTF-8', () => {
     const head = { ...proof, 'content-length': String(body.length) };
     const socket = await begin('POST /api/projects/', head, body.subarray(0, at));
     // The service has taken the first half when it answers somebody else.
-    await stranger.get('/healthz');
+    await anonymous.get('/healthz');
     socket.write(body.subarray(at));
     const [data] = (await once(socket, 'data')) as [Buffer];
     expect(JSON.parse(parseAnswer(String(data)).body)).toMatchObject({ name: 'Maschine für 漢字' });
@@ -151,7 +151,7 @@ describe('a body over its limit', () => {
   test('of 8 MiB gets its 413 delivered, twenty times of twenty', async () => {
     const large = `{"name":"${'x'.repeat(8 * 1024 * 1024)}"}`;
     const answers: unknown[] = [];
-    for (let time = 0; time < 20; time += 1) answers.push(refusal(await admin.post('/api/projects/', large)));
+    for (let time = 0; time < 20; time += 1) answers.push(errorOf(await admin.post('/api/projects/', large)));
     expect(answers).toEqual(Array.from({ length: 20 }, () => ({ status: 413, code: 'BODY_TOO_LARGE' })));
   });
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
     });
 });
 
-const demoScript = `/demo/${/assets\/[^"]+\.js/.exec((await service.stranger.get('/demo/')).body as string)![0]}`;
+const demoScript = `/demo/${/assets\/[^"]+\.js/.exec((await service.anonymous.get('/demo/')).body as string)![0]}`;
 
 type Answer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 

@@ -45,7 +45,7 @@ async function isAnswered(socket: Socket): Promise<boolean> {
 
 const statusFrom = async (network: string) => (await ask(await open(network))).status;
 const refusedSoFar = async () =>
-  Number(/^connections_refused_total (\d+)$/m.exec((await service.stranger.get('/metrics')).body as string)![1]);
+  Number(/^connections_refused_total (\d+)$/m.exec((await service.anonymous.get('/metrics')).body as string)![1]);
 
 async function fill(network: string): Promise<Socket[]> {
   const opened: Socket[] = [];
@@ -111,7 +111,7 @@ describe('connections of one network on which nobody has shown who they are', ()
     expect(await statusFrom(network)).toBe(429);
     // One that counts no longer is not taken off twice.
     await Promise.all(opened.map(cut));
-    expect((await service.stranger.get('/healthz')).status).toBe(200);
+    expect((await service.anonymous.get('/healthz')).status).toBe(200);
     expect(await statusFrom(network)).toBe(429);
   });
 

@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts';
 
 const service = await startService();
 const operations = operationsOf(appRouter);
-const { status, headers, body: document } = await service.stranger.get('/openapi.json');
+const { status, headers, body: document } = await service.anonymous.get('/openapi.json');
 
 /** The interface, line by line. */
 const documented = [

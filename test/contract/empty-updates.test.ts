@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { companyTables } from '../../db/schema.ts';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { kindOfParameter, urlOf } from '../support/smoke-calls.ts';
 import { makeThings } from '../support/things.ts';
@@ -75,7 +75,7 @@ test.each(updates.map((operation) => [operation.method, operation.path, operatio
     const options = { headers: { 'content-type': 'application/json' } };
     for (const body of ['null', '[]', '[{}]', '"x"', '1', 'true', undefined]) {
       const answer = await admin.send(method, url, body, body === undefined ? {} : options);
-      expect([body, refusal(answer)]).toEqual([body, { status: 400, code: 'VALIDATION_FAILED', issues: [''] }]);
+      expect([body, errorOf(answer)]).toEqual([body, { status: 400, code: 'VALIDATION_FAILED', issues: [''] }]);
       expect(answer.body.issues[0].code).toBe('invalid_type');
     }
   },

@@ -5,7 +5,7 @@ import { companyTables } from '../../db/schema.ts';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { identifiersIn } from '../../server/kernel/wire/identifiers.ts';
 import { appRouter } from '../../server/router.ts';
-import { refusal, type Answer, type Caller } from '../support/actor.ts';
+import { errorOf, type Answer, type Caller } from '../support/actor.ts';
 import { password, startService } from '../support/service.ts';
 import { callOperation, exampleWith, kindOfParameter, placesOf, putAt, type Input } from '../support/smoke-calls.ts';
 import { subscribe } from '../support/plan.ts';
@@ -16,7 +16,7 @@ import { makeThings, type Things } from '../support/things.ts';
  * it serves only whom it says, and it tells nobody what another company has.
  */
 const service = await startService();
-const { stranger, database } = service;
+const { anonymous, database } = service;
 const operations = operationsOf(appRouter);
 const closed = operations.filter(({ meta }) => meta.access !== 'open');
 
@@ -63,9 +63,9 @@ async function signInHomeless(): Promise<Caller> {
   const email = 'homeless@example.com';
   const person = await service.addEmployee(admin, { email });
   await admin.delete(`/api/employees/${person.employeeId}/`);
-  await stranger.post('/verify-email/', { email });
+  await anonymous.post('/verify-email/', { email });
   await service.drain();
-  const { status, body } = await stranger.post('/otp-login/', { email, otp: service.mailbox.lastCode(email) });
+  const { status, body } = await anonymous.post('/otp-login/', { email, otp: service.mailbox.lastCode(email) });
   expect([status, body.employee, body.company]).toEqual([200, null, null]);
   return service.as(body);
 }
@@ -115,7 +115,7 @@ describe('who may call', () => {
   test.each(operations.filter(({ meta }) => meta.access === 'open').map((one) => [one.name, one] as const))(
     '%s does not ask a stranger to sign in',
     async (_name, operation) => {
-      const { status, body } = await callOperation(stranger, operation, inputOf(operation, own));
+      const { status, body } = await callOperation(anonymous, operation, inputOf(operation, own));
       expect(['UNAUTHENTICATED', 'TOKEN_PAIR_REQUIRED', 'COMPANY_REQUIRED']).not.toContain(body.code);
       expect(status).toBeLessThan(500);
     },
@@ -127,8 +127,8 @@ describe('who may call', () => {
       const { access_token, refresh_token } = admin.pair;
       const bearer = { authorization: `Bearer ${access_token}` };
       const refuse = async (headers: Record<string, string>, changes: Record<string, unknown>) => {
-        const send: Caller['send'] = (method, path, body) => stranger.send(method, path, body, { headers });
-        return refusal(await callOperation({ send }, operation, { ...inputOf(operation, own), ...changes }));
+        const send: Caller['send'] = (method, path, body) => anonymous.send(method, path, body, { headers });
+        return errorOf(await callOperation({ send }, operation, { ...inputOf(operation, own), ...changes }));
       };
       const invalid = Object.fromEntries(Object.keys(operation.input?.shape ?? {}).map((field) => [field, 'x']));
       for (const changes of [{}, invalid]) {
@@ -151,7 +151,7 @@ describe('who may call', () => {
       .filter(({ meta }) => meta.access !== 'signedIn' && meta.access !== 'session')
       .map((one) => [one.name, one] as const),
   )('%s refuses a session without a company', async (_name, operation) => {
-    expect(refusal(await callOperation(homeless, operation, inputOf(operation, own)))).toEqual({
+    expect(errorOf(await callOperation(homeless, operation, inputOf(operation, own)))).toEqual({
       status: 403,
       code: 'COMPANY_REQUIRED',
     });
@@ -160,7 +160,7 @@ describe('who may call', () => {
   test.each(closed.filter(({ meta }) => meta.access === 'admin').map((one) => [one.name, one] as const))(
     '%s refuses an employee who is no admin',
     async (_name, operation) => {
-      expect(refusal(await callOperation(plain, operation, inputOf(operation, own)))).toEqual({
+      expect(errorOf(await callOperation(plain, operation, inputOf(operation, own)))).toEqual({
         status: 403,
         code: 'ADMIN_REQUIRED',
       });
@@ -178,7 +178,7 @@ describe('another company', () => {
     const send = (id: number) => callOperation(admin, operation, { ...inputOf(operation, own), [parameter]: id });
     const foreign = await send(theirs[kindOfParameter(operation, parameter)]);
     const absent = await send(absentId);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(withoutRequestId(foreign)).toEqual(withoutRequestId(absent));
     expect(await neighboursRows()).toEqual(before);
   });

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createLimits } from '../../server/platform/rate-limits.ts';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { password, startService } from '../support/service.ts';
 
 const settings = { trustProxy: ['127.0.0.1'] };
 const service = await startService({ settings });
-const { stranger } = service;
+const { anonymous } = service;
 /** As a proxy that is trusted tells it. */
 const from = (network: string) => ({ headers: { 'x-forwarded-for': network } });
 const other = (code: string) => (code === '000000' ? '000001' : '000000');
 
 describe('20 wrong codes of somebody else', () => {
   async function requestCode(email: string, network: string): Promise<string> {
-    expect((await stranger.post('/verify-email/', { email }, from(network))).status).toBe(200);
+    expect((await anonymous.post('/verify-email/', { email }, from(network))).status).toBe(200);
     await service.drain();
     return service.mailbox.lastCode(email);
   }
@@ -23,7 +23,7 @@ describe('20 wrong codes of somebody else', () => {
     for (let round = 0; round < 4; round += 1) {
       const otp = await requestCode(email, `198.51.100.${round}`);
       for (let attempt = 0; attempt < 5; attempt += 1)
-        await stranger.post('/otp-login/', { email, otp: other(otp) }, from(`198.51.100.${round}`));
+        await anonymous.post('/otp-login/', { email, otp: other(otp) }, from(`198.51.100.${round}`));
     }
     return email;
   }
@@ -33,22 +33,22 @@ describe('20 wrong codes of somebody else', () => {
     const otp = await requestCode(email, '203.0.113.7');
     for (let attempt = 0; attempt < 10; attempt += 1)
       for (const guess of [other(otp), otp])
-        expect(refusal(await stranger.post('/otp-login/', { email, otp: guess }, from('198.51.100.9')))).toEqual({
+        expect(errorOf(await anonymous.post('/otp-login/', { email, otp: guess }, from('198.51.100.9')))).toEqual({
           status: 429,
           code: 'RATE_LIMITED',
         });
-    expect((await stranger.post('/otp-login/', { email, otp }, from('203.0.113.7'))).status).toBe(200);
+    expect((await anonymous.post('/otp-login/', { email, otp }, from('203.0.113.7'))).status).toBe(200);
   });
 
   test('leave the person who requested a code one attempt', async () => {
     const email = await guessedAt();
     const otp = await requestCode(email, '203.0.113.8');
     const attempts = await Promise.all(
-      Array.from({ length: 20 }, () => stranger.post('/otp-login/', { email, otp: other(otp) }, from('203.0.113.8'))),
+      Array.from({ length: 20 }, () => anonymous.post('/otp-login/', { email, otp: other(otp) }, from('203.0.113.8'))),
     );
     expect(attempts.filter(({ status }) => status === 401)).toHaveLength(1);
     expect(attempts.filter(({ status }) => status === 429)).toHaveLength(19);
-    expect((await stranger.post('/otp-login/', { email, otp }, from('203.0.113.8'))).status).toBe(429);
+    expect((await anonymous.post('/otp-login/', { email, otp }, from('203.0.113.8'))).status).toBe(429);
   });
 });
 
@@ -62,12 +62,12 @@ test('a flood of sign-ins from 20 networks refuses none of 20 honest ones', asyn
     const network = `198.51.100.${100 + (index % 20)}`;
     for (let tries = 0; !flood.signal.aborted; tries += 1) {
       const email = `nobody${index}.${tries}@example.com`;
-      await stranger.post('/login/', { email, password: 'wrong and long' }, from(network));
+      await anonymous.post('/login/', { email, password: 'wrong and long' }, from(network));
     }
   });
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      stranger.post('/login/', { email: honest[index % 5]!.email, password }, from(`203.0.113.${index}`)),
+      anonymous.post('/login/', { email: honest[index % 5]!.email, password }, from(`203.0.113.${index}`)),
     ),
   );
   flood.abort();
@@ -82,17 +82,17 @@ describe('wrong or missing credentials', () => {
     const wrong = (index: number) => ({ ...from('198.51.100.1').headers, authorization: `Bearer wms_wrong${index}` });
     const answers = [];
     for (let index = 0; index < 200; index += 1)
-      answers.push(await limited.stranger.get('/api/projects/1/', { headers: wrong(index) }));
+      answers.push(await limited.anonymous.get('/api/projects/1/', { headers: wrong(index) }));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(100);
     const last = answers.at(-1)!;
-    expect(refusal(last)).toEqual({ status: 429, code: 'RATE_LIMITED' });
+    expect(errorOf(last)).toEqual({ status: 429, code: 'RATE_LIMITED' });
     expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
     // Before a body is read as well.
-    const write = await limited.stranger.post('/api/projects/', {}, { headers: wrong(1) });
+    const write = await limited.anonymous.post('/api/projects/', {}, { headers: wrong(1) });
     expect(write.status).toBe(401);
     const path = `/api/projects/company/${admin.companyId}/`;
     expect((await admin.get(path, from('198.51.100.1'))).status).toBe(200);
-    expect((await limited.stranger.get('/api/projects/1/', from('198.51.100.2'))).status).toBe(401);
+    expect((await limited.anonymous.get('/api/projects/1/', from('198.51.100.2'))).status).toBe(401);
   });
 
   test('close a socket on which nobody says who they are', async () => {

@@ -1,16 +1,16 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { password, startService } from '../support/service.ts';
 
 /* What docs/security.md says and no other test shows. */
 
 const service = await startService();
 const behindProxy = await startService({ settings: { trustProxy: ['127.0.0.1'] } });
-const { stranger, mailbox } = service;
+const { anonymous, mailbox } = service;
 
 /** How many sign-ins with a wrong password are refused for their number, each sent as if from another network. */
-async function closedTo({ stranger: caller }: typeof service): Promise<number> {
+async function closedTo({ anonymous: caller }: typeof service): Promise<number> {
   let closed = 0;
   for (let network = 1; network <= 12; network += 1) {
     const headers = { 'x-forwarded-for': `192.0.2.${network}` };
@@ -34,7 +34,7 @@ test('every answer may be framed by nobody and changes no base, whatever it is',
     '/openapi.json',
     '/trpc/x',
   ]) {
-    const policy = (await stranger.get(path)).headers.get('content-security-policy')!.split(';');
+    const policy = (await anonymous.get(path)).headers.get('content-security-policy')!.split(';');
     expect({ path, policy }).toEqual({
       path,
       policy: expect.arrayContaining(["frame-ancestors 'none'", "base-uri 'none'"]),
@@ -57,7 +57,7 @@ test('TRACE is no method of any path', async () => {
 });
 
 test('a log line says when, to the millisecond', async () => {
-  await stranger.get('/healthz');
+  await anonymous.get('/healthz');
   const { time } = JSON.parse(service.log().trim().split('\n').at(-1)!) as { time: number | string };
   expect(Math.abs(new Date(time).getTime() - Date.now())).toBeLessThan(60_000);
 });
@@ -66,19 +66,19 @@ describe('a password', () => {
   const long = `  Correct Horse ${'é🦉'.repeat(40)} `;
 
   async function setPassword(email: string, new_password: string): Promise<void> {
-    await stranger.post('/reset/link/', { email });
+    await anonymous.post('/reset/link/', { email });
     await service.drain();
     const [, token] = /reset-password\?token=([\w-]+)/.exec(mailbox.to(email).at(-1)!.text)!;
-    const { status } = await stranger.post('/reset/verify/', { token, new_password, confirm_password: new_password });
+    const { status } = await anonymous.post('/reset/verify/', { token, new_password, confirm_password: new_password });
     expect(status).toBe(200);
   }
 
   test('of any characters and over 64 of them is taken, and compared as it was sent', async () => {
     const { email } = await service.registerCompany();
     await setPassword(email, long);
-    expect((await stranger.post('/login/', { email, password: long })).status).toBe(200);
+    expect((await anonymous.post('/login/', { email, password: long })).status).toBe(200);
     for (const other of [long.trim(), long.slice(0, 72), long.toLowerCase(), `${long} `])
-      expect(refusal(await stranger.post('/login/', { email, password: other }))).toMatchObject({
+      expect(errorOf(await anonymous.post('/login/', { email, password: other }))).toMatchObject({
         code: 'INVALID_CREDENTIALS',
       });
   });

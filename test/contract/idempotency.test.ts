@@ -3,12 +3,12 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
-import { refusal, type Actor, type Answer } from '../support/actor.ts';
+import { errorOf, type Actor, type Answer } from '../support/actor.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
 import { keys, password, startService } from '../support/service.ts';
 
 const service = await startService();
-const { stranger, mailbox, database, clock } = service;
+const { anonymous, mailbox, database, clock } = service;
 const admin = await service.registerCompany();
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
@@ -46,21 +46,21 @@ describe('the same Idempotency-Key', () => {
     expect(mailbox.to('once@example.com')).toHaveLength(1);
   });
 
-  test('is honoured over tRPC, and between the doors', async () => {
-    const over = trpcOf(admin, 'by-any-door');
-    const first = await over.projects.create.mutate({ name: 'By any door' });
-    expect(await over.projects.create.mutate({ name: 'By any door' })).toEqual(first);
-    const rest = await admin.post('/api/projects/', { name: 'By any door' }, keyed('by-any-door'));
+  test('is honoured over tRPC, and between the transports', async () => {
+    const over = trpcOf(admin, 'over-any-transport');
+    const first = await over.projects.create.mutate({ name: 'Over any transport' });
+    expect(await over.projects.create.mutate({ name: 'Over any transport' })).toEqual(first);
+    const rest = await admin.post('/api/projects/', { name: 'Over any transport' }, keyed('over-any-transport'));
     expect([rest.headers.get('idempotency-replayed'), rest.body]).toEqual(['true', first]);
     await expect(over.projects.create.mutate({ name: 'Another' })).rejects.toMatchObject({
       data: { code: 'IDEMPOTENCY_KEY_REUSED', httpStatus: 422 },
     });
-    expect((await projectsOf(admin)).filter((name) => name === 'By any door')).toHaveLength(1);
+    expect((await projectsOf(admin)).filter((name) => name === 'Over any transport')).toHaveLength(1);
   });
 
   test('with another body is refused and does nothing', async () => {
     await admin.post('/api/projects/', { name: 'First' }, keyed('reused'));
-    expect(refusal(await admin.post('/api/projects/', { name: 'Second' }, keyed('reused')))).toEqual({
+    expect(errorOf(await admin.post('/api/projects/', { name: 'Second' }, keyed('reused')))).toEqual({
       status: 422,
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
@@ -72,7 +72,7 @@ describe('the same Idempotency-Key', () => {
       ['One', 'Two'].map(async (name) => (await admin.post('/api/projects/', { name })).body._id as number),
     );
     expect((await admin.delete(`/api/projects/${ids[0]}/`, undefined, keyed('delete'))).status).toBe(200);
-    expect(refusal(await admin.delete(`/api/projects/${ids[1]}/`, undefined, keyed('delete')))).toMatchObject({
+    expect(errorOf(await admin.delete(`/api/projects/${ids[1]}/`, undefined, keyed('delete')))).toMatchObject({
       status: 422,
     });
     expect((await admin.get(`/api/projects/${ids[1]}/`)).status).toBe(200);
@@ -89,7 +89,7 @@ describe('the same Idempotency-Key', () => {
     await sql`lock table projects in access exclusive mode`.execute(held.db);
     const racing = Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Raced' }, keyed('raced')));
     // What is sent after them is answered when they have begun.
-    await stranger.get('/healthz');
+    await anonymous.get('/healthz');
     await held.rollback();
     const answers = await Promise.all(racing);
     expect((await projectsOf(admin)).filter((name) => name === 'Raced')).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('the same Idempotency-Key', () => {
     const waiting = answers.filter(({ status }) => status !== 200);
     expect(waiting.length).toBeGreaterThan(0);
     for (const answer of waiting) {
-      expect(refusal(answer)).toEqual({ status: 409, code: 'IDEMPOTENCY_KEY_IN_USE' });
+      expect(errorOf(answer)).toEqual({ status: 409, code: 'IDEMPOTENCY_KEY_IN_USE' });
       expect(answer.headers.get('retry-after')).toBe('1');
     }
     const later = await admin.post('/api/projects/', { name: 'Raced' }, keyed('raced'));
@@ -126,7 +126,7 @@ describe('the same Idempotency-Key', () => {
     const bearer = { authorization: `Bearer ${apiKey.key}`, ...keyed('session').headers };
     const others = [
       await session.post('/api/projects/', { name: 'Once a session' }, keyed('session')),
-      await stranger.post('/api/projects/', { name: 'Once a session' }, { headers: bearer }),
+      await anonymous.post('/api/projects/', { name: 'Once a session' }, { headers: bearer }),
     ];
     for (const other of others) {
       expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([200, null]);
@@ -137,7 +137,7 @@ describe('the same Idempotency-Key', () => {
   test('outlives a refresh of its session', async () => {
     const session = await service.signIn(admin.email);
     const first = await session.post('/api/projects/', { name: 'Refreshed' }, keyed('refreshed'));
-    const { body: pair } = await stranger.post('/api/token/refresh/', { refresh_token: session.pair.refresh_token });
+    const { body: pair } = await anonymous.post('/api/token/refresh/', { refresh_token: session.pair.refresh_token });
     const again = await service.as(pair).post('/api/projects/', { name: 'Refreshed' }, keyed('refreshed'));
     expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', first.body]);
   });
@@ -150,7 +150,7 @@ describe('the same Idempotency-Key', () => {
     // The order of a list means something.
     const bodies = [{ notification_ids: [1, 2] }, { notification_ids: [2, 1] }];
     expect((await admin.delete('/notifications/delete/', bodies[0], keyed('list'))).status).toBe(200);
-    expect(refusal(await admin.delete('/notifications/delete/', bodies[1], keyed('list'))).status).toBe(422);
+    expect(errorOf(await admin.delete('/notifications/delete/', bodies[1], keyed('list'))).status).toBe(422);
   });
 
   test('keeps no refusal: the mended request is served', async () => {
@@ -176,7 +176,7 @@ describe('the same Idempotency-Key', () => {
 
 describe('an answer that holds a secret', () => {
   const secrets: [string, string, (options: object) => Promise<Answer>][] = [
-    ['a sign-in', '/login/', (options) => stranger.post('/login/', { email: admin.email, password }, options)],
+    ['a sign-in', '/login/', (options) => anonymous.post('/login/', { email: admin.email, password }, options)],
     [
       'an API key',
       '/api/api-keys/',
@@ -190,25 +190,25 @@ describe('an answer that holds a secret', () => {
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(second.headers.get('idempotency-replayed')).toBeNull();
     expect(second.body).not.toEqual(first.body);
-    const { body: document } = await stranger.get('/openapi.json');
+    const { body: document } = await anonymous.get('/openapi.json');
     const { post } = document.paths[path];
     expect(JSON.stringify(post)).not.toContain('Idempotency');
   });
 
   test('is none of those that the database keeps', async () => {
     const email = 'kept@example.com';
-    await stranger.post('/verify-email/', { email: admin.email }, keyed('secret'));
-    await stranger.post('/get-register-otp/', { email }, keyed('secret'));
+    await anonymous.post('/verify-email/', { email: admin.email }, keyed('secret'));
+    await anonymous.post('/get-register-otp/', { email }, keyed('secret'));
     await service.drain();
     const company = { company_name: 'Sealed Engines', email, first_name: 'Ada', last_name: 'Lovelace' };
     const registered = { ...company, otp: mailbox.lastCode(email) };
-    const { body } = await stranger.post('/api/create-company-and-employee/', registered, keyed('secret'));
-    await stranger.post('/api/token/refresh/', { refresh_token: body.refresh_token }, keyed('secret'));
+    const { body } = await anonymous.post('/api/create-company-and-employee/', registered, keyed('secret'));
+    await anonymous.post('/api/token/refresh/', { refresh_token: body.refresh_token }, keyed('secret'));
     const otp = mailbox.lastCode(admin.email);
-    expect((await stranger.post('/otp-login/', { email: admin.email, otp }, keyed('secret'))).status).toBe(200);
+    expect((await anonymous.post('/otp-login/', { email: admin.email, otp }, keyed('secret'))).status).toBe(200);
     // The code is used up: nobody gets its session a second time.
-    const again = await stranger.post('/otp-login/', { email: admin.email, otp }, keyed('secret'));
-    expect(refusal(again)).toEqual({ status: 401, code: 'INVALID_OTP' });
+    const again = await anonymous.post('/otp-login/', { email: admin.email, otp }, keyed('secret'));
+    expect(errorOf(again)).toEqual({ status: 401, code: 'INVALID_OTP' });
 
     const rows = await database.db.selectFrom('idempotent_answers').select('operation').distinct().execute();
     const kept = rows
@@ -226,10 +226,10 @@ describe('a body that nests deeply', () => {
     const answers = [
       await admin.post('/api/projects/', body, options),
       await admin.post('/tasklogs/bulk/create/1/', deep(50_000), options),
-      await stranger.post('/login/', body, options),
+      await anonymous.post('/login/', body, options),
     ];
     for (const answer of answers) {
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [''] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [''] });
       expect(answer.body.issues[0].code).toBe('too_deep');
     }
     const overTrpc = await admin.post('/trpc/projects.create', body, options);

@@ -100,7 +100,7 @@ test('and all documented codes but those of depth and passwords are met', () => 
 });
 
 test('the codes are an enumeration of the document, and are explained on the page of the error', async () => {
-  const document = (await service.stranger.get('/openapi.json')).body;
+  const document = (await service.anonymous.get('/openapi.json')).body;
   const { code } = document.components.schemas.Problem.properties.issues.items.properties;
   expect(code.enum).toEqual(Object.keys(issueCodes));
   const page = await (await fetch(`${service.url}/docs/errors/VALIDATION_FAILED`)).text();

@@ -6,7 +6,7 @@ import { inThreadOrder } from '../../server/features/comments/long-comments.ts';
 import { assembleThreads, levelsMax } from '../../server/features/comments/threads.ts';
 import { batchesOf, JsonStream, messageLengthMax } from '../../server/kernel/wire/json-stream.ts';
 import type { AppRouter } from '../../server/router.ts';
-import { refusal, type Actor } from '../support/actor.ts';
+import { errorOf, type Actor } from '../support/actor.ts';
 import { overWebSocket } from '../support/listener.ts';
 import { startService } from '../support/service.ts';
 import { insertTask } from '../support/tasks.ts';
@@ -135,7 +135,7 @@ describe('the comments of a task that has many', () => {
   test('are nobody else’s', async () => {
     const { taskId } = await insertComments(150, 10, () => null);
     const eve = await service.registerCompany();
-    expect(refusal(await eve.get(`/api/tasks/chat/${taskId}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await eve.get(`/api/tasks/chat/${taskId}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 
   test('come as one message over a WebSocket, up to a length', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCaller, refusal } from '../support/actor.ts';
+import { createCaller, errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 /* What is for operators, on a port that the public does not reach. */
@@ -17,10 +17,10 @@ const docs = [
 const health = ['/healthz', '/readyz'];
 
 test('without a private port the public one serves all of it', async () => {
-  const { stranger, app } = await startService();
+  const { anonymous, app } = await startService();
   expect(app.opsServer).toBeUndefined();
   for (const path of [...metrics, ...docs, ...health])
-    expect({ path, status: (await stranger.get(path)).status }).toEqual({ path, status: 200 });
+    expect({ path, status: (await anonymous.get(path)).status }).toEqual({ path, status: 200 });
 });
 
 describe.each([
@@ -35,18 +35,19 @@ describe.each([
     { open: health, closed: [...metrics, ...docs, '/'], onPrivate: [...metrics, ...docs, ...health] },
   ],
 ])('%s', async (_how, opsPort, { open, closed, onPrivate }) => {
-  const { stranger, app } = await startService({ settings: { opsPort } });
+  const { anonymous, app } = await startService({ settings: { opsPort } });
   const operator = createCaller(await app.opsServer!.listen({ port: 0, host: '127.0.0.1' }));
 
   test('the public port serves what is public, and nothing else', async () => {
-    for (const path of open) expect({ path, status: (await stranger.get(path)).status }).toEqual({ path, status: 200 });
+    for (const path of open)
+      expect({ path, status: (await anonymous.get(path)).status }).toEqual({ path, status: 200 });
     for (const path of closed)
-      expect({ path, ...refusal(await stranger.get(path)) }).toEqual({ path, status: 404, code: 'ROUTE_NOT_FOUND' });
-    expect((await stranger.post('/login/', {})).status).toBe(400);
+      expect({ path, ...errorOf(await anonymous.get(path)) }).toEqual({ path, status: 404, code: 'ROUTE_NOT_FOUND' });
+    expect((await anonymous.post('/login/', {})).status).toBe(400);
   });
 
   test('the private port serves the rest, and no operation', async () => {
-    await stranger.post('/login/', {});
+    await anonymous.post('/login/', {});
     for (const path of onPrivate)
       expect({ path, status: (await operator.get(path)).status }).toEqual({ path, status: 200 });
     // What callers of the public port do.

@@ -7,7 +7,7 @@ import { password, startService } from '../support/service.ts';
 /* Each refusal and each act on an account, a session or a key is one line of the log, which names nobody by address. */
 
 const service = await startService();
-const { stranger } = service;
+const { anonymous } = service;
 let admin: Actor;
 let member: Actor;
 let other: Actor;
@@ -53,7 +53,7 @@ const anyId = expect.any(Number) as number;
 describe('a refusal is told', () => {
   test('for want of a credential', async () => {
     const { headers, lines } = watched();
-    await stranger.get('/api/sessions/', headers);
+    await anonymous.get('/api/sessions/', headers);
     expect(lines()).toMatchObject([
       { security: 'refused', operation: 'sessions.list', code: 'UNAUTHENTICATED', status: 401, network: '127.0.0.1' },
     ]);
@@ -89,7 +89,7 @@ describe('a refusal is told', () => {
 
   test('of a wrong password, by the account and not by its address', async () => {
     const { headers, lines } = watched();
-    await stranger.post('/login/', { email: member.email, password: 'not the right one' }, headers);
+    await anonymous.post('/login/', { email: member.email, password: 'not the right one' }, headers);
     expect(lines()).toMatchObject([{ operation: 'auth.login', code: 'INVALID_CREDENTIALS', accountId: anyId }]);
   });
 
@@ -102,9 +102,9 @@ describe('a refusal is told', () => {
 
     const victim = await service.signIn(member.email);
     const stolen = watched();
-    await stranger.post('/api/token/refresh/', { refresh_token: victim.pair.refresh_token });
+    await anonymous.post('/api/token/refresh/', { refresh_token: victim.pair.refresh_token });
     service.clock.advance({ seconds: 11 });
-    await stranger.post('/api/token/refresh/', { refresh_token: victim.pair.refresh_token }, stolen.headers);
+    await anonymous.post('/api/token/refresh/', { refresh_token: victim.pair.refresh_token }, stolen.headers);
     expect(stolen.lines()).toMatchObject([
       { code: 'SESSION_ENDED', sessionId: anyId, because: 'refresh token used twice' },
     ]);
@@ -151,8 +151,8 @@ describe('a refusal is told', () => {
 
   test('of too many requests', async () => {
     const strict = await startService({ requestsPerMinute: 1 });
-    await strict.stranger.post('/verify-email/', { email: 'a@example.com' });
-    await strict.stranger.post('/verify-email/', { email: 'a@example.com' });
+    await strict.anonymous.post('/verify-email/', { email: 'a@example.com' });
+    await strict.anonymous.post('/verify-email/', { email: 'a@example.com' });
     expect(strict.log()).toMatch(
       /"security":"refused","operation":"auth\.verifyEmail","code":"RATE_LIMITED","status":429/,
     );
@@ -162,7 +162,7 @@ describe('a refusal is told', () => {
 describe('an act is told', () => {
   test('a sign-in, with how and where', async () => {
     const { headers, lines } = watched();
-    await stranger.post('/login/', { email: member.email, password }, headers);
+    await anonymous.post('/login/', { email: member.email, password }, headers);
     expect(lines()).toMatchObject([
       {
         security: 'signed in',
@@ -177,7 +177,7 @@ describe('an act is told', () => {
 
   test('the request for a code, and the sign-in with it', async () => {
     const asked = watched();
-    await stranger.post('/verify-email/', { email: member.email }, asked.headers);
+    await anonymous.post('/verify-email/', { email: member.email }, asked.headers);
     expect(asked.lines()).toMatchObject([{ security: 'code requested', operation: 'auth.verifyEmail' }]);
   });
 

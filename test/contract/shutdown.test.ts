@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { parseAnswer } from '../support/socket.ts';
 
 const service = await startService();
-const { stranger, url, app, database } = service;
+const { anonymous, url, app, database } = service;
 const admin = await service.registerCompany();
 
 async function ask(socket: Socket, path: string) {
@@ -57,18 +57,18 @@ test('a shutdown finishes what has begun, sends newcomers away in good order, an
   const onOldConnection = await ask(old, '/employee/me/1/');
   expect(onOldConnection).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '2' } });
   expect(JSON.parse(onOldConnection.body)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
-  const newcomer = await stranger.post('/login/', { email: 'a@example.com', password: 'x' });
-  expect(refusal(newcomer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  const newcomer = await anonymous.post('/login/', { email: 'a@example.com', password: 'x' });
+  expect(errorOf(newcomer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
   expect(newcomer.headers.get('retry-after')).toBe('2');
-  await expect(stranger.trpc.auth.login.mutate({ email: 'a@example.com', password: 'x' })).rejects.toMatchObject({
+  await expect(anonymous.trpc.auth.login.mutate({ email: 'a@example.com', password: 'x' })).rejects.toMatchObject({
     data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
   });
-  expect((await stranger.get('/healthz')).status).toBe(200);
-  expect(refusal(await stranger.get('/readyz'))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect((await anonymous.get('/healthz')).status).toBe(200);
+  expect(errorOf(await anonymous.get('/readyz'))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
 
   await held.rollback();
   const finished = await begun;
   expect([finished.status, finished.headers.get('connection')]).toEqual([200, 'close']);
   await closing;
-  await expect(stranger.get('/healthz')).rejects.toThrow('fetch failed');
+  await expect(anonymous.get('/healthz')).rejects.toThrow('fetch failed');
 });

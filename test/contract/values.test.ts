@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 
@@ -49,7 +49,7 @@ describe('hours and money', () => {
     const answer = await admin.patch(`/api/projects/${projectId}/`, `{"allocatedHours":${sent}}`, {
       headers: { 'content-type': 'application/json' },
     });
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['allocatedHours'] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['allocatedHours'] });
     expect(answer.body.issues[0].code).toBe(code);
   });
 });
@@ -83,7 +83,7 @@ describe('moments', () => {
     '',
   ])('%s is none', async (sent) => {
     const answer = await log(sent as string, '2026-03-01T10:00:00Z');
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['start_time'] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['start_time'] });
   });
 });
 
@@ -96,7 +96,7 @@ describe('a query', () => {
     const tasks = await admin.get(`/api/tasks/company/${admin.companyId}/?projectId=&status=&owner_id=&q=&page=`);
     expect([tasks.status, tasks.body.total]).toEqual([200, 1]);
     const search = await admin.get(`/employees/search/${admin.companyId}/?q=`);
-    expect([refusal(search).issues, search.body.issues[0].code]).toEqual([['q'], 'required']);
+    expect([errorOf(search).issues, search.body.issues[0].code]).toEqual([['q'], 'required']);
   });
 
   test.each<[query: string, allowed: string]>([
@@ -110,7 +110,7 @@ describe('a query', () => {
     ]),
   ])('with %s is refused, and told %s', async (query, allowed) => {
     const answer = await admin.get(`${listPath}?${query}`);
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [query.split('=')[0]] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [query.split('=')[0]] });
     expect(answer.body.issues[0].message).toContain(allowed);
     expect(answer.body.detail).toContain(allowed);
   });
@@ -133,7 +133,7 @@ describe('a query', () => {
       expect([status, body.results, body.page, body.total]).toEqual([200, [], page, total]);
     }
     for (const page of ['0', '-1', '9007199254740992', '1e3', '1.0', ' 1'])
-      expect(refusal(await admin.get(path + encodeURIComponent(page)))).toMatchObject({
+      expect(errorOf(await admin.get(path + encodeURIComponent(page)))).toMatchObject({
         status: 400,
         issues: ['page'],
       });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { operationsOf } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const { stranger } = service;
+const { anonymous } = service;
 const admin = await service.registerCompany();
 const operations = operationsOf(appRouter);
 const pathOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '1');
@@ -24,12 +24,12 @@ describe('every path', () => {
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
           if (served.includes(method)) continue;
           const bad = method === 'GET' ? {} : { body: '{"', headers: { 'content-type': 'text/plain' } };
-          const answer = await stranger.send(method, url, bad.body, { headers: bad.headers ?? {} });
-          expect({ method, url, ...refusal(answer) }).toEqual({ method, url, status: 405, code: 'METHOD_NOT_ALLOWED' });
+          const answer = await anonymous.send(method, url, bad.body, { headers: bad.headers ?? {} });
+          expect({ method, url, ...errorOf(answer) }).toEqual({ method, url, status: 405, code: 'METHOD_NOT_ALLOWED' });
           expect(answer.headers.get('allow')).toBe(allow);
         }
         for (const body of [undefined, '{"']) {
-          const options = await stranger.send('OPTIONS', url, body);
+          const options = await anonymous.send('OPTIONS', url, body);
           expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
         }
       }
@@ -40,14 +40,14 @@ describe('every path', () => {
     '%s %s is served without its last slash as well, with no redirect, and in no other letter case',
     async (method, path) => {
       const body = method === 'GET' ? undefined : {};
-      const exact = await stranger.send(method, pathOf(path), body);
-      const slashless = await stranger.send(method, pathOf(path).slice(0, -1), body);
-      expect(refusal(slashless)).toEqual(refusal(exact));
+      const exact = await anonymous.send(method, pathOf(path), body);
+      const slashless = await anonymous.send(method, pathOf(path).slice(0, -1), body);
+      expect(errorOf(slashless)).toEqual(errorOf(exact));
       expect(exact.status).not.toBe(404);
       const swapped = pathOf(path).replaceAll(/[a-z]/gi, (letter) =>
         letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
       );
-      expect(refusal(await stranger.send(method, swapped, body))).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
+      expect(errorOf(await anonymous.send(method, swapped, body))).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
     },
   );
 });
@@ -58,7 +58,7 @@ describe.each(
   test.each(['{', '{"a":1', "{'a':1}", 'undefined', '{"a":1}x'])(
     'is refused as malformed where it is %s',
     async (text) => {
-      expect(refusal(await admin.send(method, path, text, json))).toEqual({ status: 400, code: 'MALFORMED_JSON' });
+      expect(errorOf(await admin.send(method, path, text, json))).toEqual({ status: 400, code: 'MALFORMED_JSON' });
     },
   );
 
@@ -66,7 +66,7 @@ describe.each(
     'is refused as %s',
     async (type) => {
       const answer = await admin.send(method, path, 'a=1', { headers: { 'content-type': type } });
-      expect(refusal(answer)).toEqual({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+      expect(errorOf(answer)).toEqual({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
     },
   );
 });
@@ -79,10 +79,10 @@ const bodiless = operations.filter(
 test.each(bodiless.map(({ method, path }) => [method, pathOf(path)] as const))(
   '%s %s takes no body, an empty one, {} and null alike',
   async (method, path) => {
-    const expected = refusal(await stranger.send(method, path));
+    const expected = errorOf(await anonymous.send(method, path));
     expect(expected.status).not.toBe(415);
     for (const body of ['', ' ', '{}', 'null'])
-      expect({ body, ...refusal(await stranger.send(method, path, body, json)) }).toEqual({ body, ...expected });
+      expect({ body, ...errorOf(await anonymous.send(method, path, body, json)) }).toEqual({ body, ...expected });
   },
 );
 
@@ -98,7 +98,7 @@ describe('a refusal', () => {
       for (const method of ['GET', 'POST', 'DELETE']) {
         const body = method === 'GET' ? undefined : '{';
         const answer = await admin.send(method, path, body, { headers: { 'content-type': 'text/plain' } });
-        expect({ method, ...refusal(answer) }).toEqual({ method, status: 404, code: 'ROUTE_NOT_FOUND' });
+        expect({ method, ...errorOf(answer) }).toEqual({ method, status: 404, code: 'ROUTE_NOT_FOUND' });
         expect(answer.body.detail).toContain(`${method} ${path}`);
         expect(Object.keys(answer.body)).toEqual(problemFields);
       }
@@ -112,7 +112,7 @@ describe('a refusal', () => {
     expect(body).toMatchObject({ type: '/docs/errors/VALIDATION_FAILED', status: 400, code: 'VALIDATION_FAILED' });
     expect(body.requestId).toBe(headers.get('x-request-id'));
     for (const issue of body.issues) expect(Object.keys(issue)).toEqual(['path', 'message', 'code']);
-    expect((await stranger.get(body.type)).status).toBe(200);
+    expect((await anonymous.get(body.type)).status).toBe(200);
   });
 });
 
@@ -132,7 +132,7 @@ describe('an identifier in a path', () => {
     '9007199254740993',
     '1'.repeat(200),
   ])('is refused as %s', async (spelling) => {
-    expect(refusal(await admin.get(`/employee/me/${spelling}/`))).toEqual({
+    expect(errorOf(await admin.get(`/employee/me/${spelling}/`))).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['employee_id'],
@@ -145,7 +145,7 @@ describe('an identifier in a path', () => {
   });
 
   test.each(['%', '%zz', '%c3%28', '%E0%A4%A'])('is refused where its encoding is broken: %s', async (spelling) => {
-    const { status, code } = refusal(await admin.get(`/employee/me/${spelling}/`));
+    const { status, code } = errorOf(await admin.get(`/employee/me/${spelling}/`));
     expect([400, code]).toEqual([status, 'MALFORMED_REQUEST']);
   });
 });
@@ -154,14 +154,14 @@ describe('a query parameter', () => {
   const list = `/api/projects/company/${admin.companyId}/`;
 
   test.each(['0', '-1', '1e2', '0x1', '1.5', '+1', '9007199254740993'])('is refused as page=%s', async (page) => {
-    const { issues, ...refused } = refusal(await admin.get(`${list}?page=${encodeURIComponent(page)}`));
+    const { issues, ...refused } = errorOf(await admin.get(`${list}?page=${encodeURIComponent(page)}`));
     expect(refused).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
     expect(new Set(issues)).toEqual(new Set(['page']));
   });
 
   test('is refused twice', async () => {
     const answer = await admin.get(`${list}?page=1&page=1`);
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['page'] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['page'] });
   });
 
   test('that no operation knows is ignored, whatever its name', async () => {
@@ -205,7 +205,7 @@ describe('a body', () => {
   });
 
   test.each(['[]', '"text"', '7', 'true'])('that is %s and no object is refused', async (text) => {
-    expect(refusal(await admin.post('/employee/add/', text, json))).toEqual({
+    expect(errorOf(await admin.post('/employee/add/', text, json))).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: [''],
@@ -216,7 +216,7 @@ describe('a body', () => {
     'is refused with the identifier %s',
     async (id) => {
       const answer = await admin.post('/api/tasks/', `{"title":"A","projectId":${id}}`, json);
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['projectId'] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['projectId'] });
     },
   );
 
@@ -224,7 +224,7 @@ describe('a body', () => {
     const envelope = JSON.stringify({ ...employee('large@example.com'), filler: '' }).length;
     const filler = (bytes: number) => 'x'.repeat(bytes - envelope);
     const large = { ...employee('large@example.com'), filler: filler(1024 * 1024 + 1) };
-    expect(refusal(await admin.post('/employee/add/', large))).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
+    expect(errorOf(await admin.post('/employee/add/', large))).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
     const chunked = await fetch(`${service.url}/employee/add/`, {
       method: 'POST',
       headers: {

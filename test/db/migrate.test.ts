@@ -6,7 +6,7 @@ import { migrate, MigrationFailed, pendingMigrations } from '../../db/migrate.ts
 import { migrations } from '../../db/migrations/index.ts';
 import { openEmbedded, openServer, type Database, type Db } from '../../db/open.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
-import { countMinutes, keptMinutes, listLogs } from '../support/local-days.ts';
+import { countMinutes, storedMinutes, listLogs } from '../support/local-days.ts';
 import { runOn, withDatabase } from '../support/template.ts';
 
 const names = Object.keys(migrations);
@@ -98,7 +98,7 @@ test('logs of a time before days of work are counted when the database is brough
     .select(['company_id', 'timezone'])
     .execute()) {
     expect((await verifyTotals(db, companyId)).differences).toEqual([]);
-    const kept = await keptMinutes(db, companyId);
+    const kept = await storedMinutes(db, companyId);
     expect(Object.keys(kept)).toHaveLength(3);
     expect(kept).toEqual(countMinutes(await listLogs(db, companyId), timezone));
   }

@@ -21,7 +21,7 @@ async function findPerson(email: string): Promise<Person | undefined> {
 }
 
 /** The letters that somebody got. */
-async function countLetters(email: string): Promise<number> {
+async function countMails(email: string): Promise<number> {
   await service.drain();
   return service.mailbox.to(email).length;
 }
@@ -49,12 +49,12 @@ test('invites those who are not there, with what they are to be, once however of
   const grace = { designation: 'Engineer', salary: 52_000.5, isTeamLeader: true, isAdmin: false };
   expect(await findPerson('grace@example.com')).toMatchObject(grace);
   expect(await findPerson('alan@example.com')).toMatchObject({ isTeamLeader: false, isAdmin: false });
-  expect(await countLetters('grace@example.com')).toBe(1);
+  expect(await countMails('grace@example.com')).toBe(1);
 
   const second = await invite([...parameters, '--json']);
   expect(second.code).toBe(0);
   expect(jsonOf(second).rows.map(({ what }) => what)).toEqual(['skipped', 'skipped', 'skipped']);
-  expect(await countLetters('grace@example.com')).toBe(1);
+  expect(await countMails('grace@example.com')).toBe(1);
 });
 
 test('names what is wrong with a file by line, and invites nobody then', async () => {
@@ -136,7 +136,7 @@ test('that is killed between an invitation and a role says so when it is run aga
   const updated = await invite([file, '--update-roles']);
   expect(updated.stdout).toContain(`line 2: lise@example.com is team leader now\n`);
   expect(await findPerson('lise@example.com')).toMatchObject({ isTeamLeader: true });
-  expect(await countLetters('lise@example.com')).toBe(1);
+  expect(await countMails('lise@example.com')).toBe(1);
 });
 
 test('is for admins', async () => {

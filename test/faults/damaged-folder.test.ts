@@ -62,7 +62,7 @@ function copyOfWhole(): string {
 const silent = createLogger({ level: 'silent', to: { write: () => {} } });
 
 /** What a start in this folder throws. */
-async function refusalOf(folder: string): Promise<unknown> {
+async function errorOfStart(folder: string): Promise<unknown> {
   const starting = start(readConfig({ DATA_DIR: folder, PORT: '0' }), silent);
   return starting.then(
     (running) => running.stop(),
@@ -175,12 +175,12 @@ describe.runIf(inject('template').kind === 'embedded')('a data folder', () => {
     const folder = copyOfWhole();
     act(folder);
     const before = contentOf(folder);
-    const refusal = (await refusalOf(folder)) as CannotStart;
-    expect(refusal).toBeInstanceOf(CannotStart);
-    expect(refusal.message).toMatch(/^[^\n]+$/);
-    expect(refusal.message).toMatch(sentence);
-    expect(refusal.message).toMatch(/[Rr]estore|delete|make it/);
-    expect(refusal.message).not.toMatch(/\[object Object\]|\n +at /);
+    const error = (await errorOfStart(folder)) as CannotStart;
+    expect(error).toBeInstanceOf(CannotStart);
+    expect(error.message).toMatch(/^[^\n]+$/);
+    expect(error.message).toMatch(sentence);
+    expect(error.message).toMatch(/[Rr]estore|delete|make it/);
+    expect(error.message).not.toMatch(/\[object Object\]|\n +at /);
     expect(contentOf(folder)).toEqual(before);
   });
 

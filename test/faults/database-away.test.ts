@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { createCaller, refusal, type Caller } from '../support/actor.ts';
+import { createCaller, errorOf, type Caller } from '../support/actor.ts';
 import { endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
 
@@ -39,7 +39,7 @@ describe.runIf(inject('template').kind === 'server')('a database server that goe
       await createCaller(service.url).post('/login/', { email: 'ada@example.com', password: 'a password' }),
       await admin.get('/readyz'),
     ]) {
-      expect(refusal(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+      expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|postgres|\.ts/);
     }

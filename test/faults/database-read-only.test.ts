@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
-import { refusal } from '../support/actor.ts';
+import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 /*
@@ -33,7 +33,7 @@ async function setReadOnly(isReadOnly: boolean): Promise<void> {
   await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db).catch(() => {});
 }
 
-const readiness = async () => (await service.stranger.get('/readyz')).status;
+const readiness = async () => (await service.anonymous.get('/readyz')).status;
 
 test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the node says that it is not ready', async () => {
   await setReadOnly(true);
@@ -43,14 +43,14 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
   await vi.waitUntil(async () => (await admin.get(`/employee/me/${admin.employeeId}/`)).status === 200);
 
   const answer = await admin.post('/api/projects/', { name: 'Engine' });
-  expect(refusal(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   await expect(admin.trpc.projects.create.mutate({ name: 'Engine' })).rejects.toMatchObject({
     data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
   });
-  const ready = await service.stranger.get('/readyz');
+  const ready = await service.anonymous.get('/readyz');
   expect(ready.body.detail).toBe('The database takes no writes: it is a standby, or set to read-only.');
-  expect((await service.stranger.get('/healthz')).status).toBe(200);
+  expect((await service.anonymous.get('/healthz')).status).toBe(200);
   expect(service.log()).toContain('"code":"25006"');
 
   await setReadOnly(false);
@@ -60,7 +60,7 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
 
 test('a mail that is due then is sent when that is over, and counts no attempt for it', async () => {
   const email = 'waiting@example.com';
-  expect((await service.stranger.post('/get-register-otp/', { email })).status).toBe(200);
+  expect((await service.anonymous.post('/get-register-otp/', { email })).status).toBe(200);
   await setReadOnly(true);
   await vi.waitUntil(async () => (await readiness()) === 503);
   await service.app.worker.drain().catch(() => {});

@@ -125,7 +125,7 @@ async function start(
 }
 
 /** Makes the service write to its reader. */
-async function makeItTalk({ url }: Started): Promise<void> {
+async function makeItLog({ url }: Started): Promise<void> {
   const ask = () => fetch(`${url}/nowhere`).then((answer) => answer.text());
   await Promise.all(Array.from({ length: 20 }, ask));
 }
@@ -151,7 +151,7 @@ describe.each(['reads', 'is slow', 'has stopped', 'goes', 'has gone'] as const)(
   (stdout) => {
     test('SIGTERM ends the process in order', async () => {
       const service = await start({ stdout, stderr: 'reads' });
-      await makeItTalk(service);
+      await makeItLog(service);
       service.signal('SIGTERM');
       expectInTime(await service.ended, 0);
     });
@@ -163,7 +163,7 @@ describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s',
 
   test('Ctrl-C ends npm, the process and whatever is between', async () => {
     const service = await start(both, { command: npmStart });
-    await makeItTalk(service);
+    await makeItLog(service);
     service.signalGroup('SIGINT');
     expect((await service.ended).afterMs).toBeLessThan(endsWithinMs);
     await expect(fetch(service.url)).rejects.toThrow('fetch failed');
@@ -171,7 +171,7 @@ describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s',
 
   test('SIGTERM to npm ends npm and the process', async () => {
     const service = await start(both, { command: npmStart });
-    await makeItTalk(service);
+    await makeItLog(service);
     service.signal('SIGTERM');
     expect((await service.ended).afterMs).toBeLessThan(endsWithinMs);
     await expect(fetch(service.url)).rejects.toThrow('fetch failed');
@@ -179,7 +179,7 @@ describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s',
 
   test('a second SIGINT ends it at once, while the first still waits for a request', async () => {
     const service = await start(both);
-    await makeItTalk(service);
+    await makeItLog(service);
     await beginRequest(service);
     service.signal('SIGINT');
     const again = setInterval(() => service.signal('SIGINT'), betweenSignalsMs);
@@ -193,7 +193,7 @@ describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s',
   test('an error that nothing expected ends it', async () => {
     const bomb = 'data:text/javascript,process.on("SIGUSR2",()=>{throw new Error("unexpected")})';
     const service = await start(both, { command: [process.execPath, '--import', bomb, 'server/main.ts'] });
-    await makeItTalk(service);
+    await makeItLog(service);
     service.signal('SIGUSR2');
     expectInTime(await service.ended, 1);
   });

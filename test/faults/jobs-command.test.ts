@@ -149,7 +149,7 @@ test(
   timeoutMs,
 );
 
-const refusalWhileInUse =
+const messageWhileInUse =
   /^The embedded database in \S+ is in use by process \d+, .*: stop the service, run this again, then start the service\.\n$/;
 
 test(
@@ -167,8 +167,8 @@ test(
     await vi.waitUntil(() => service.stdout().includes('a code was not sent: it would have expired by now'));
 
     // Meanwhile the embedded database belongs to the service; a server's is there for both.
-    const beside = await run('list');
-    expect({ ...beside, stderr: refusalWhileInUse.test(beside.stderr) ? 'in use' : beside.stderr }).toEqual(
+    const result = await run('list');
+    expect({ ...result, stderr: messageWhileInUse.test(result.stderr) ? 'in use' : result.stderr }).toEqual(
       isEmbedded
         ? { code: 1, stdout: '', stderr: 'in use' }
         : { code: 0, stdout: '0 dead-lettered, 0 pending.\n', stderr: '' },

@@ -56,9 +56,9 @@ async function codeOf(email: string): Promise<string> {
 }
 
 async function register(url: string): Promise<Session> {
-  const stranger = createCaller(url);
-  await stranger.post('/get-register-otp/', { email: neighbour });
-  const { status, body } = await stranger.post('/api/create-company-and-employee/', {
+  const anonymous = createCaller(url);
+  await anonymous.post('/get-register-otp/', { email: neighbour });
+  const { status, body } = await anonymous.post('/api/create-company-and-employee/', {
     company_name: 'Next door',
     email: neighbour,
     otp: await codeOf(neighbour),

@@ -83,9 +83,9 @@ function countBy<Item>(items: Item[], keyOf: (item: Item) => string): Map<string
 }
 
 const colleagues = Array.from({ length: 35 }, (_, index) => `colleague${index}@example.com`);
-const strangers = Array.from({ length: 100 }, (_, index) => `stranger${index}@example.com`);
+const invited = Array.from({ length: 100 }, (_, index) => `invited${index}@example.com`);
 const expected = [
-  ...strangers.map((to) => nameOf({ to, template: 'registration-code' })),
+  ...invited.map((to) => nameOf({ to, template: 'registration-code' })),
   ...['invitation', 'mention', 'password-reset', 'login-code'].flatMap((template) =>
     colleagues.map((to) => nameOf({ to, template })),
   ),
@@ -114,13 +114,13 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     await doAll(colleagues, all, (url, email) =>
       asAda(url).post('/employee/add/', { first_name: 'Grace', last_name: 'Hopper', companyId, email }),
     );
-    await doAll(strangers.slice(0, 50), all, (url, email) => createCaller(url).post('/get-register-otp/', { email }));
+    await doAll(invited.slice(0, 50), all, (url, email) => createCaller(url).post('/get-register-otp/', { email }));
     await vi.waitUntil(() => third.provider.countOpen() > 0, patiently);
     third.process.signal('SIGKILL');
     expect(await third.process.ended).toBe('SIGKILL');
 
     const both = all.slice(0, 2);
-    await doAll(strangers.slice(50), both, (url, email) => createCaller(url).post('/get-register-otp/', { email }));
+    await doAll(invited.slice(50), both, (url, email) => createCaller(url).post('/get-register-otp/', { email }));
     await doAll(colleagues, both, (url, email) => createCaller(url).post('/verify-email/', { email }));
     await doAll(colleagues, both, (url, email) => createCaller(url).post('/reset/link/', { email }));
     await doAll(colleagues, both, (url, email) =>

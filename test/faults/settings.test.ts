@@ -16,7 +16,7 @@ afterAll(async () => {
 const inFolder = { DATA_DIR: folder };
 
 /** What the process says when it refuses to start: one line, and exit code 1. */
-async function refusalOf(environment: Record<string, string>): Promise<string> {
+async function errorOfStart(environment: Record<string, string>): Promise<string> {
   const { code, stdout, stderr } = await runToEnd(environment);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -25,22 +25,24 @@ async function refusalOf(environment: Record<string, string>): Promise<string> {
 
 describe('a start is refused in one sentence', () => {
   test('where a setting is bad, by its name and without its value', async () => {
-    expect(await refusalOf({ ...inFolder, PORT: 'three thousand' })).toBe('Bad setting: PORT must be a port number.');
+    expect(await errorOfStart({ ...inFolder, PORT: 'three thousand' })).toBe(
+      'Bad setting: PORT must be a port number.',
+    );
   });
 
   test('in production that is half-configured, naming all that is missing, and the settings that accept it', async () => {
-    expect(await refusalOf({ ...inFolder, NODE_ENV: 'production' })).toBe(
+    expect(await errorOfStart({ ...inFolder, NODE_ENV: 'production' })).toBe(
       'Bad setting: production needs AUTH_KEYS (make it with `npm run keys`), DATABASE_URL (or ACCEPT_EMBEDDED_DATABASE=true), ' +
         'PUBLIC_URL, APP_URL, SENDGRID_API_KEY (or ACCEPT_MAIL_FILE=true), MAIL_FROM (or ACCEPT_MAIL_FILE=true).',
     );
   });
 
   test('where the keys are none', async () => {
-    expect(await refusalOf({ ...inFolder, AUTH_KEYS: '{"keys":[]}' })).toMatch(
+    expect(await errorOfStart({ ...inFolder, AUTH_KEYS: '{"keys":[]}' })).toMatch(
       /^Bad setting: AUTH_KEYS must be .*`npm run keys`\)\.$/,
     );
     const keys = JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'a', d: 'secret', x: 'secret' }] });
-    const refusal = await refusalOf({ ...inFolder, AUTH_KEYS: keys });
+    const refusal = await errorOfStart({ ...inFolder, AUTH_KEYS: keys });
     expect(refusal).toMatch(/^Bad setting: AUTH_KEYS holds a key that is no Ed25519 private key/);
     expect(refusal).not.toContain('secret');
   });
@@ -48,7 +50,7 @@ describe('a start is refused in one sentence', () => {
   test('where the keys that were kept are damaged', async () => {
     const damaged = mkdtempSync(join(folder, 'damaged-'));
     writeFileSync(join(damaged, 'auth-keys.json'), '{"keys":');
-    expect(await refusalOf({ DATA_DIR: damaged })).toBe(
+    expect(await errorOfStart({ DATA_DIR: damaged })).toBe(
       `The keys in ${join(damaged, 'auth-keys.json')} cannot be used: restore that file, or delete it and everybody signs in again.`,
     );
   });
@@ -56,13 +58,13 @@ describe('a start is refused in one sentence', () => {
   test('where the data folder is a file', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    expect(await refusalOf({ DATA_DIR: file })).toMatch(
+    expect(await errorOfStart({ DATA_DIR: file })).toMatch(
       /^The data folder .* cannot be used .* set DATA_DIR to a folder/,
     );
   });
 
   test('where the database server is away, without its password', async () => {
-    const refusal = await refusalOf({ ...inFolder, DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/wms' });
+    const refusal = await errorOfStart({ ...inFolder, DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/wms' });
     expect(refusal).toMatch(
       /^The database at 127\.0\.0\.1:1\/wms does not answer \(.*ECONNREFUSED.*\): check DATABASE_URL/,
     );
@@ -76,7 +78,7 @@ describe('a start is refused in one sentence', () => {
     onTestFinished(() => void taken.close());
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as AddressInfo;
-    expect(await refusalOf({ ...home.environment, PORT: String(port), LOG_LEVEL: 'silent' })).toBe(
+    expect(await errorOfStart({ ...home.environment, PORT: String(port), LOG_LEVEL: 'silent' })).toBe(
       `127.0.0.1:${port} is in use: stop what listens there, or set PORT to another port.`,
     );
   });

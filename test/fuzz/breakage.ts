@@ -2,7 +2,7 @@ import type { Documented } from './document.ts';
 import { Raw, bytesOf, type FuzzRequest, type Twist } from './request.ts';
 import type { Random } from './random.ts';
 
-import { deep, methods, oddHeaders, oddTypes, strangers, strangersInUrl } from './strangers.ts';
+import { deep, methods, oddHeaders, oddTypes, strangeValues, strangeTexts } from './strange-values.ts';
 
 /* What is done to a valid request to make it a bad one, or an odd one. */
 
@@ -22,11 +22,11 @@ const breakages: Record<string, Breakage> = {
   replaceValue(request, random) {
     if (!request.body || !('json' in request.body)) return;
     const places = placesOf(request.body.json);
-    const stranger = random.pick(strangers)(random);
-    if (places.length === 0) request.body = { json: stranger ?? null };
+    const strange = random.pick(strangeValues)(random);
+    if (places.length === 0) request.body = { json: strange ?? null };
     else {
       const { holder, name } = random.pick(places);
-      (holder as Record<string | number, unknown>)[name] = stranger;
+      (holder as Record<string | number, unknown>)[name] = strange;
     }
   },
   dropField(request, random) {
@@ -49,7 +49,7 @@ const breakages: Record<string, Breakage> = {
       '',
     ]);
     if (request.body && 'json' in request.body && typeof request.body.json === 'object' && request.body.json !== null)
-      (request.body.json as Record<string, unknown>)[name] = random.pick(strangers)(random);
+      (request.body.json as Record<string, unknown>)[name] = random.pick(strangeValues)(random);
     else request.body = { json: { [name]: 1 } };
     setType(request, 'application/json');
   },
@@ -113,7 +113,7 @@ const breakages: Record<string, Breakage> = {
     const { name } = random.pick(inPath);
     const at = path.split('/').indexOf(`{${name}}`);
     const steps = request.path.split('/');
-    steps[at] = random.pick(strangersInUrl);
+    steps[at] = random.pick(strangeTexts);
     request.path = steps.join('/');
   },
   pathSpelling(request, random) {
@@ -136,7 +136,7 @@ const breakages: Record<string, Breakage> = {
       random.chance(0.7) && inQuery.length > 0
         ? random.pick(inQuery).name
         : random.pick(['x', 'page', '__proto__', 'constructor', '%ff', 'batch', '']);
-    const value = random.pick(strangersInUrl);
+    const value = random.pick(strangeTexts);
     const ways = [
       `${name}=${value}`,
       `${name}=${value}`,

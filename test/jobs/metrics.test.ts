@@ -3,13 +3,13 @@ import { beforeEach, expect, test } from 'vitest';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const { database, clock, mailbox, stranger } = service;
+const { database, clock, mailbox, anonymous } = service;
 beforeEach(async () => {
   await service.drain();
   await database.db.deleteFrom('jobs').execute();
 });
 
-const metrics = async (): Promise<string> => (await stranger.get('/metrics')).body as string;
+const metrics = async (): Promise<string> => (await anonymous.get('/metrics')).body as string;
 
 async function read(name: string): Promise<number | undefined> {
   const line = (await metrics()).split('\n').find((one) => one.startsWith(`${name} `));
@@ -55,7 +55,7 @@ test('attempts are counted by handler and outcome', async () => {
     (await read(`job_attempts_total{handler="send-code",outcome="${outcome}"}`)) ?? 0;
   const before = { succeeded: await count('succeeded'), failed: await count('failed') };
   mailbox.failNext(1);
-  await stranger.post('/get-register-otp/', { email: 'a@example.com' });
+  await anonymous.post('/get-register-otp/', { email: 'a@example.com' });
   await service.drain();
   clock.advance({ minutes: 1 });
   await service.drain();

@@ -11,7 +11,7 @@ import { startWork } from '../support/work.ts';
 
 const apiKey = 'SG.the-key-of-a-test';
 const service = await startService();
-const { database, clock, app, stranger } = service;
+const { database, clock, app, anonymous } = service;
 let ada: Actor;
 let taskId: number;
 beforeAll(async () => {
@@ -48,9 +48,9 @@ async function causeMails(count: number): Promise<string[]> {
     for (const { status } of [
       await ada.post('/employee/add/', added),
       await ada.post('/api/task-chats/', message),
-      await stranger.post('/verify-email/', { email }),
-      await stranger.post('/reset/link/', { email }),
-      await stranger.post('/get-register-otp/', { email: `new-${email}` }),
+      await anonymous.post('/verify-email/', { email }),
+      await anonymous.post('/reset/link/', { email }),
+      await anonymous.post('/get-register-otp/', { email: `new-${email}` }),
     ])
       expect(status).toBe(200);
     expected.push(

@@ -26,8 +26,8 @@ function makeGatedMail() {
       const { promise: gate, resolve: open } = Promise.withResolvers<void>();
       runs.push({ open });
       await gate;
-      const letter = { subject: 'Hello', template: 'gated', paragraphs: [`Run for ${to}`], footnote: '' };
-      await mailer.send(renderMail(to, letter), { idempotencyKey: dedupeKey });
+      const mail = { subject: 'Hello', template: 'gated', paragraphs: [`Run for ${to}`], footnote: '' };
+      await mailer.send(renderMail(to, mail), { idempotencyKey: dedupeKey });
     },
   });
   const enqueue = (to: string) =>

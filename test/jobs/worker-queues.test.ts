@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 
 const service = await startService();
-const { database, clock, app, mailbox, stranger } = service;
+const { database, clock, app, mailbox, anonymous } = service;
 
 /** A provider that takes mail to the given addresses only when it is let go on. */
 function holdUp(isHeld: (address: string) => boolean): { mailer: Mailer; held: string[]; letGo(): void } {
@@ -41,7 +41,7 @@ function startWorker({ mailer, letGo }: { mailer: Mailer; letGo(): void }): void
 const patiently = { timeout: 20_000 };
 
 const askForCodes = async (addresses: string[]) => {
-  for (const email of addresses) await stranger.post('/get-register-otp/', { email });
+  for (const email of addresses) await anonymous.post('/get-register-otp/', { email });
 };
 
 test('a provider that hangs with all that it was given delays no notification', async () => {

@@ -9,7 +9,7 @@ import type { Actor } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const { database, clock, app, mailbox, stranger } = service;
+const { database, clock, app, mailbox, anonymous } = service;
 let grace: Actor;
 let ada: Actor;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const invite = async () => {
   return email;
 };
 
-const listOwed = () =>
+const listJobs = () =>
   database.db
     .selectFrom('jobs')
     .select(['job_id', 'handler', 'attempts', 'dead_lettered_at', 'last_error', 'leased_until'])
@@ -76,7 +76,7 @@ describe('a mail', () => {
     mend();
     await livethrough(worker, 1.5);
     expect(mailbox.to(email)).toHaveLength(1);
-    expect(await listOwed()).toEqual([]);
+    expect(await listJobs()).toEqual([]);
   });
 
   test('is dead-lettered after its last attempt, which the log reports as an error, and not retried', async () => {
@@ -85,7 +85,7 @@ describe('a mail', () => {
     await worker.drain();
     await livethrough(worker, 33);
     expect(sends()).toBe(attemptsMax);
-    expect(await listOwed()).toMatchObject([
+    expect(await listJobs()).toMatchObject([
       {
         attempts: attemptsMax,
         dead_lettered_at: expect.any(Date),
@@ -116,7 +116,7 @@ describe('a mail', () => {
     await worker.drain();
     await livethrough(worker, 1);
     expect(sends()).toBe(3);
-    expect(await listOwed()).toMatchObject([{ attempts: 3, dead_lettered_at: expect.any(Date) }]);
+    expect(await listJobs()).toMatchObject([{ attempts: 3, dead_lettered_at: expect.any(Date) }]);
   });
 
   test('is not retried before the time that the provider asked for', async () => {
@@ -145,7 +145,7 @@ describe('what would be too late', () => {
   ])('a %s is sent in its time', async (_, path, inTime) => {
     const { worker, mend } = down();
     const before = mailbox.to(grace.email).length;
-    await stranger.post(path, { email: grace.email });
+    await anonymous.post(path, { email: grace.email });
     await worker.drain();
     mend();
     clock.advance({ minutes: inTime });
@@ -161,27 +161,27 @@ describe('what would be too late', () => {
   ])('a %s is dropped after its time, and not dead-lettered', async (_, path, tooLate) => {
     const { worker, sends, mend } = down();
     const before = mailbox.to(grace.email).length;
-    await stranger.post(path, { email: grace.email });
+    await anonymous.post(path, { email: grace.email });
     await worker.drain();
     expect(sends()).toBe(1);
     mend();
     clock.advance({ minutes: tooLate });
     await worker.drain();
     expect(mailbox.to(grace.email)).toHaveLength(before);
-    expect(await listOwed()).toEqual([]);
+    expect(await listJobs()).toEqual([]);
     expect(sends()).toBe(1);
     clock.advance({ hours: 1 });
   });
 
   test('a code that comes late in its time is good for as long as its mail says', async () => {
     const { worker, mend } = down();
-    await stranger.post('/verify-email/', { email: grace.email });
+    await anonymous.post('/verify-email/', { email: grace.email });
     await worker.drain();
     mend();
     clock.advance({ minutes: 9 });
     await worker.drain();
     clock.advance({ minutes: 9 });
-    const { status } = await stranger.post('/otp-login/', { email: grace.email, otp: mailbox.lastCode(grace.email) });
+    const { status } = await anonymous.post('/otp-login/', { email: grace.email, otp: mailbox.lastCode(grace.email) });
     expect(status).toBe(200);
   });
 });
@@ -213,7 +213,7 @@ test('jobs that cannot succeed are dead-lettered one by one, and delay no other'
   expect(mailbox.to(email)).toHaveLength(1);
 
   await livethrough(worker, 33);
-  const left = await listOwed();
+  const left = await listJobs();
   expect(left.map(({ handler: name, attempts, last_error: error }) => [name, attempts, error])).toEqual([
     ['thrown', attemptsMax, expect.stringMatching(/^with a , a line break and a half .+ character$/)],
     ['unreadable', attemptsMax, expect.stringContaining('number')],

@@ -34,7 +34,7 @@ test.each(['ECONNREFUSED', 'EPIPE', 'ETIMEDOUT'])('a connection that broke (%s) 
 });
 
 test('anything else is a 500 that tells nothing of itself', async () => {
-  const refusal = toApiError(await thrownBy("select 'the secret'::integer"));
-  expect(refusal.definition.code).toBe('INTERNAL_ERROR');
-  expect(refusal.message).not.toContain('secret');
+  const error = toApiError(await thrownBy("select 'the secret'::integer"));
+  expect(error.definition.code).toBe('INTERNAL_ERROR');
+  expect(error.message).not.toContain('secret');
 });

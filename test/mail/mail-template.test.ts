@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 
 const service = await startService();
-const { mailbox, stranger } = service;
+const { mailbox, anonymous } = service;
 
 /** Words that would go wrong in HTML, in a header, or at the end of what is cut off. */
 const company = `<b>Engines</b> & "Söhne" O'Hara 🦉`;
@@ -18,8 +18,8 @@ beforeAll(async () => {
   const invited = { first_name: '<Grace>', last_name: 'Hopper', email: 'invited@example.com' };
   await ada.post('/employee/add/', { ...invited, companyId: ada.companyId });
   await ada.post('/api/api-keys/', { name: 'Nightly <import>', scopes: ['read'] });
-  await stranger.post('/verify-email/', { email: grace.email });
-  await stranger.post('/reset/link/', { email: grace.email });
+  await anonymous.post('/verify-email/', { email: grace.email });
+  await anonymous.post('/reset/link/', { email: grace.email });
   const { projectId } = await startWork(ada);
   const task = await ada.post('/api/tasks/', { projectId, title: 'Weave\r\nBcc: everybody@example.com' });
   await grace.put(`/api/notification-preferences/${grace.employeeId}/`, { task: { inApp: true, email: true } });
@@ -112,7 +112,7 @@ test('names come through as they were given, in text and in HTML', () => {
 describe('words that a caller wrote', () => {
   /** What mail programs make links of. */
   const links = /https?:\/\/|www\.\p{L}|\/\/|\p{L}\.\p{L}{2,}/iu;
-  const letterOf = (words: string) =>
+  const mailOf = (words: string) =>
     renderMail('ada@example.com', {
       subject: `${words} invited you`,
       template: 'a',
@@ -124,7 +124,7 @@ describe('words that a caller wrote', () => {
   test.each(['http://evil.example/x', 'www.evil.example', 'evil.com', '(evil.com/win)', '//evil', 'x@evil.com/win'])(
     'make no link of %s, although they stood in the database before',
     (words) => {
-      const { subject, text, html } = letterOf(words);
+      const { subject, text, html } = mailOf(words);
       const own = /https:\/\/app\.example\.com\/a/g;
       const body = /<body[^>]*>([^]*)<\/body>/.exec(html)![1]!.replaceAll(/<[^>]*>/g, ' ');
       for (const part of [subject, text.replaceAll(own, ''), body.replaceAll(own, '')]) expect(part).not.toMatch(links);
@@ -137,7 +137,7 @@ describe('words that a caller wrote', () => {
   test.each(["St. John's", 'A/B Testing GmbH', 'at 09:00', 'ada@example.com', '<ada@example.com>,'])(
     'stay as they are in %s',
     (words) => {
-      expect(letterOf(words).text).toContain(`Hello ${words},`);
+      expect(mailOf(words).text).toContain(`Hello ${words},`);
     },
   );
 });

@@ -37,7 +37,7 @@ export const password = 'correct horse battery staple';
 const codePattern = /\b(\d{6})\b/;
 
 export function createPeople(url: string, mails: Mails): People {
-  const stranger = createCaller(url);
+  const anonymous = createCaller(url);
   let made = 0;
   const newEmail = (): string => `person${(made += 1)}@example.com`;
 
@@ -50,18 +50,20 @@ export function createPeople(url: string, mails: Mails): People {
 
   async function codeFor(email: string, operation: string = '/verify-email/'): Promise<string> {
     const template = operation === '/verify-email/' ? 'login-code' : 'registration-code';
-    const ask = async () => got(await stranger.post(operation, { email }));
+    const ask = async () => got(await anonymous.post(operation, { email }));
     return codePattern.exec((await mails.causedBy(ask, email, template)).text)![1]!;
   }
 
   const codeLogin = async (email: string, extra: Fields = {}): Promise<Answer> =>
-    stranger.post('/otp-login/', { email, otp: await codeFor(email), ...extra });
+    anonymous.post('/otp-login/', { email, otp: await codeFor(email), ...extra });
 
   async function register(fields: Fields = {}): Promise<Person> {
     const email = (fields['email'] as string | undefined) ?? newEmail();
     const otp = await codeFor(email, '/get-register-otp/');
     const names = { company_name: 'Analytical Engines', first_name: 'Ada', last_name: 'Lovelace' };
-    return toPerson(got(await stranger.post('/api/create-company-and-employee/', { ...names, email, otp, ...fields })));
+    return toPerson(
+      got(await anonymous.post('/api/create-company-and-employee/', { ...names, email, otp, ...fields })),
+    );
   }
 
   async function invite(admin: Caller & { companyId: number }, fields: Fields = {}): Promise<Answer['body']> {
@@ -75,10 +77,10 @@ export function createPeople(url: string, mails: Mails): People {
   }
 
   async function setPassword(email: string, chosen: string = password): Promise<void> {
-    const ask = async () => got(await stranger.post('/reset/link/', { email }));
+    const ask = async () => got(await anonymous.post('/reset/link/', { email }));
     const { text } = await mails.causedBy(ask, email, 'password-reset');
     const token = /token=([\w-]+)/.exec(text)![1]!;
-    got(await stranger.post('/reset/verify/', { token, new_password: chosen, confirm_password: chosen }));
+    got(await anonymous.post('/reset/verify/', { token, new_password: chosen, confirm_password: chosen }));
   }
 
   async function makeKey(admin: Caller, scopes: string[]) {

@@ -25,7 +25,7 @@ export type Outside = People & {
   /** Where the mail file is. */
   folder: string;
   /** Somebody without credentials. */
-  stranger: Caller;
+  anonymous: Caller;
   process: ServiceProcess;
 };
 
@@ -53,7 +53,7 @@ export async function startOutside(environment: Record<string, string> = {}): Pr
     url,
     mails,
     folder: home.folder,
-    stranger: createCaller(url),
+    anonymous: createCaller(url),
     process: started,
   };
 }

@@ -21,7 +21,7 @@ const service = await startOutside({
   CORS_ORIGINS: 'https://app.example.test,https://other.example.test',
   LOG_LEVEL: 'error',
 });
-const { stranger, mails } = service;
+const { anonymous, mails } = service;
 const admin = await service.register();
 
 let home: Home;
@@ -82,9 +82,9 @@ describe('contract 8, settings that are used', () => {
 
   test('AUTH_REQUIRE_TOKEN_PAIR=false: the access token alone is enough', async () => {
     const { authorization } = headersOf(admin.pair);
-    expect(said(await stranger.get(`/employee/me/${admin._id}/`, { authorization: authorization! }))).toBe('200');
+    expect(said(await anonymous.get(`/employee/me/${admin._id}/`, { authorization: authorization! }))).toBe('200');
     expect(
-      said(await stranger.get(`/employee/me/${admin._id}/`, { 'x-refresh-token': admin.pair.refresh_token })),
+      said(await anonymous.get(`/employee/me/${admin._id}/`, { 'x-refresh-token': admin.pair.refresh_token })),
     ).toMatch(/^401 /);
   });
 
@@ -97,7 +97,7 @@ describe('contract 8, settings that are used', () => {
   });
 
   test('APP_URL is where links in mails lead', async () => {
-    const ask = () => stranger.post('/reset/link/', { email: admin.email });
+    const ask = () => anonymous.post('/reset/link/', { email: admin.email });
     expect((await mails.causedBy(ask, admin.email, 'password-reset')).text).toContain(
       'https://frontend.example.test/reset-password?token=',
     );
@@ -105,7 +105,7 @@ describe('contract 8, settings that are used', () => {
 
   test('CORS_ORIGINS may call, and others may not', async () => {
     const preflight = async (origin: string) => {
-      const { headers } = await stranger.send('OPTIONS', '/login/', undefined, {
+      const { headers } = await anonymous.send('OPTIONS', '/login/', undefined, {
         origin,
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type,authorization,x-refresh-token',
@@ -115,7 +115,7 @@ describe('contract 8, settings that are used', () => {
     for (const origin of ['https://app.example.test', 'https://other.example.test'])
       expect(await preflight(origin)).toBe(origin);
     for (const origin of ['https://evil.example', 'null']) expect(await preflight(origin)).toBeNull();
-    const refused = await stranger.get('/nowhere/', { origin: 'https://app.example.test' });
+    const refused = await anonymous.get('/nowhere/', { origin: 'https://app.example.test' });
     expect(refused.headers.get('access-control-allow-origin')).toBe('https://app.example.test');
   });
 
@@ -159,7 +159,7 @@ describe('contract 1, rate limits', () => {
     const answers: string[] = [];
     for (let nth = 0; nth < 7; nth += 1)
       answers.push(
-        said(await stranger.get(`/employee/list/${admin.companyId}/`, { authorization: 'Bearer wms_wrong' })),
+        said(await anonymous.get(`/employee/list/${admin.companyId}/`, { authorization: 'Bearer wms_wrong' })),
       );
     expect(answers.at(0)).toBe('401 INVALID_TOKEN');
     expect(answers.at(-1)).toBe('429 RATE_LIMITED');

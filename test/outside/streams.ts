@@ -10,7 +10,7 @@ export type Subscribed = {
   /** Waits until so many have come. */
   hears(count: number): Promise<Event[]>;
   /** Waits until it is refused, and answers the code. */
-  refusal(): Promise<string>;
+  errorCode(): Promise<string>;
   /** Waits until its connection is closed, and answers the code of that, where it has one. */
   closed(): Promise<number | undefined>;
   close(): void;
@@ -37,7 +37,7 @@ function keep(close: () => void) {
       await until(() => expect(events.length).toBeGreaterThanOrEqual(count));
       return events;
     },
-    async refusal() {
+    async errorCode() {
       await until(() => expect(state.code).toBeDefined());
       return state.code!;
     },

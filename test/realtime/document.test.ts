@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
-const { status, headers, body: document } = await service.stranger.get('/asyncapi.json');
+const { status, headers, body: document } = await service.anonymous.get('/asyncapi.json');
 
 test('is served as AsyncAPI 3, valid by the official schema', () => {
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);

@@ -56,7 +56,7 @@ describe.each([
     await say(taskId);
     await others.hears(2);
     expect(theirs.events).toHaveLength(1);
-    expect(others.refusal()).toBeUndefined();
+    expect(others.errorCode()).toBeUndefined();
   });
 
   test('a revoked key hears no more, and one that may not read hears nothing', async () => {
@@ -83,7 +83,7 @@ describe.each([
     await admin.delete(`/api/tasks/${taskId}/`);
     await admin.delete(`/api/projects/${doomed}/`);
     expect([await byTask.ends(), await byProject.ends()]).toEqual(['NOT_FOUND', 'NOT_FOUND']);
-    expect(stays.refusal()).toBeUndefined();
+    expect(stays.errorCode()).toBeUndefined();
   });
 
   test.each([

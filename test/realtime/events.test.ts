@@ -143,7 +143,7 @@ describe.each([
       await listener.hears(1 + 10 * (round + 1));
     }
     expect(idsOf(listener.events)).toEqual([0, ...upTo(20)]);
-    expect(listener.refusal()).toBeUndefined();
+    expect(listener.errorCode()).toBeUndefined();
   });
 
   test('who comes back gets what they missed, and only that', async () => {
@@ -233,7 +233,7 @@ describe.each([
 });
 
 test('what is sent is counted', async () => {
-  const metrics = async () => (await service.stranger.get('/metrics')).body as string;
+  const metrics = async () => (await service.anonymous.get('/metrics')).body as string;
   const way = keep(overWebSocket(url, admin.pair));
   const taskId = await addTask(admin, projectId);
   await way.listen('notifications.onMine');

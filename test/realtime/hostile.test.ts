@@ -51,7 +51,7 @@ const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { t
 
 /** What waits in the service's memory for whoever does not read. */
 async function waitingBytes(): Promise<number> {
-  return Number(/^event_waiting_bytes (\d+)$/m.exec((await service.stranger.get('/metrics')).body)![1]);
+  return Number(/^event_waiting_bytes (\d+)$/m.exec((await service.anonymous.get('/metrics')).body)![1]);
 }
 
 test('a hundred subscriptions of one socket fill it no further than one', async () => {

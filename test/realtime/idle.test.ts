@@ -22,7 +22,7 @@ async function open(url: string): Promise<WebSocket> {
 }
 
 async function connections(): Promise<number> {
-  return Number(/^event_connections (\d+)$/m.exec((await service.stranger.get('/metrics')).body)![1]);
+  return Number(/^event_connections (\d+)$/m.exec((await service.anonymous.get('/metrics')).body)![1]);
 }
 
 const signIn = (socket: WebSocket) => {
@@ -42,7 +42,7 @@ test('who never says who they are is asked to leave after half a minute, and nob
   await signIn(known);
   const closed = Promise.all([once(silent, 'close'), once(refused, 'close')]);
   vi.advanceTimersByTime(29_000);
-  await service.stranger.get('/healthz');
+  await service.anonymous.get('/healthz');
   expect([silent.readyState, refused.readyState]).toEqual([WebSocket.OPEN, WebSocket.OPEN]);
   vi.advanceTimersByTime(1_100);
   for (const [code, reason] of await closed)

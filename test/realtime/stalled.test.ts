@@ -31,13 +31,13 @@ const service = await startProcess(
 const { url } = service;
 
 async function register(): Promise<Person> {
-  const stranger = createCaller(url);
+  const anonymous = createCaller(url);
   const email = 'ada@example.com';
-  await stranger.post('/get-register-otp/', { email });
+  await anonymous.post('/get-register-otp/', { email });
   const lastCode = async () => /\\n(\d{6})\\n/.exec(await readFile(join(home.folder, 'mail.jsonl'), 'utf8'))![1];
   const otp = await vi.waitFor(lastCode, { timeout: 10_000 });
   const company = { company_name: 'Stalls', email, otp, first_name: 'Ada', last_name: 'Lovelace' };
-  const { status, body } = await stranger.post('/api/create-company-and-employee/', company);
+  const { status, body } = await anonymous.post('/api/create-company-and-employee/', company);
   expect(status).toBe(200);
   return body;
 }

@@ -42,9 +42,9 @@ async function startNodes() {
 type Person = TokenPair & { employee: { _id: number; companyId: number } };
 
 async function register(url: string, dataFolder: string): Promise<Person> {
-  const stranger = createCaller(url);
+  const anonymous = createCaller(url);
   const email = 'ada@example.com';
-  await stranger.post('/get-register-otp/', { email });
+  await anonymous.post('/get-register-otp/', { email });
   const otp = await vi.waitFor(
     async () => {
       const [mail] = (await readFile(join(dataFolder, 'mail.jsonl'), 'utf8')).trim().split('\n');
@@ -53,7 +53,7 @@ async function register(url: string, dataFolder: string): Promise<Person> {
     { timeout: 10_000 },
   );
   const company = { company_name: 'Storm', email, otp, first_name: 'Ada', last_name: 'Lovelace' };
-  const { status, body } = await stranger.post('/api/create-company-and-employee/', company);
+  const { status, body } = await anonymous.post('/api/create-company-and-employee/', company);
   expect(status).toBe(200);
   return body;
 }
@@ -138,7 +138,7 @@ describe.skipIf(inject('template').kind === 'embedded')('three nodes, cuts and a
     for (const listeners of clients) {
       for (const [index, listener] of listeners.entries()) {
         await listener.hears(expected[index]!);
-        expect(listener.refusal()).toBeUndefined();
+        expect(listener.errorCode()).toBeUndefined();
         expect(gapsIn(listener.events)).toEqual([]);
         expect(listener.events).toHaveLength(expected[index]!);
       }

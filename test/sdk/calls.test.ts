@@ -131,7 +131,7 @@ test('sends no header that a page of another origin may not send, and reads none
   const client = connect(line.url, { session });
   await client.tasks.create({ projectId, title: 'Oil it' }, { idempotencyKey: 'cross-origin' });
   await client.notifications.onMine({ lastEventId: '0' }, { signal: AbortSignal.timeout(1) }).next();
-  const { headers } = await service.stranger.send('OPTIONS', '/trpc/tasks.create', undefined, {
+  const { headers } = await service.anonymous.send('OPTIONS', '/trpc/tasks.create', undefined, {
     headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
   });
   const listOf = (name: string) => headers.get(name)!.toLowerCase().split(/, ?/);

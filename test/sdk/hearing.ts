@@ -41,9 +41,9 @@ export const onTask = (client: Client, taskId: number, lastEventId?: string) =>
   hear((options) => client.comments.onTask({ taskId, lastEventId: lastEventId ?? null }, options));
 
 /** Counts who listens to a service. */
-export function countingOf({ stranger }: Service) {
+export function countingOf({ anonymous }: Service) {
   async function subscriptions(): Promise<[connections: number, subscriptions: number]> {
-    const { body } = await stranger.get('/metrics');
+    const { body } = await anonymous.get('/metrics');
     const count = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(body)![1]);
     return [count('event_connections'), count('event_subscriptions')];
   }

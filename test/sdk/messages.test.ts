@@ -13,7 +13,7 @@ const admin = await service.registerCompany();
 const company = { company_id: admin.companyId };
 const quick = { retries: 0 };
 
-function refusalOf(options: object): string {
+function errorOfClient(options: object): string {
   try {
     createClient(options as Parameters<typeof createClient>[0]).close();
   } catch (error) {
@@ -35,11 +35,11 @@ describe('a client is not made', () => {
       ],
     ),
   ])('with %j as its baseUrl', (baseUrl, sentence) => {
-    expect(refusalOf({ baseUrl })).toBe(sentence);
+    expect(errorOfClient({ baseUrl })).toBe(sentence);
   });
 
   test('with a password in its baseUrl, which is not repeated', () => {
-    const said = refusalOf({ baseUrl: 'https://ada:secret@api.example.com' });
+    const said = errorOfClient({ baseUrl: 'https://ada:secret@api.example.com' });
     expect(said).toMatch(/^The baseUrl holds a name or a password/);
     expect(said).not.toContain('secret');
   });
@@ -47,7 +47,7 @@ describe('a client is not made', () => {
   test.each(['', ' ', 'Bearer wms_secret', 'secret', 'wms_', 'wms_secret\n', 'wms_sécret'])(
     'with %j as its API key, which is not repeated',
     (apiKey) => {
-      const said = refusalOf({ baseUrl: url, apiKey });
+      const said = errorOfClient({ baseUrl: url, apiKey });
       expect(said).toMatch(/^The apiKey .+: .+\.$/);
       expect(said).not.toContain('secret');
     },

@@ -63,7 +63,7 @@ export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
 }
 
 /** What a refusal says, in a form to compare: status, code, and the paths of its issues where it has any. */
-export function refusal({ status, headers, body }: Answer): { status: number; code: string; issues?: string[] } {
+export function errorOf({ status, headers, body }: Answer): { status: number; code: string; issues?: string[] } {
   if (headers.get('content-type')?.startsWith('application/problem+json') !== true) {
     throw new Error(`not a problem document: ${status} ${JSON.stringify(body)}`);
   }

@@ -11,9 +11,9 @@ const dayIn = (zone: string, at: Date) =>
 type Counts = Record<'todo' | 'in_progress' | 'in_review' | 'done' | 'done_with_due_date' | 'done_on_time', number>;
 
 /** What is kept, by `project owner` and by sender; counts of nothing are left out. */
-type Kept = { tasks: Record<string, Counts>; comments: Record<number, number> };
+type StoredCounts = { tasks: Record<string, Counts>; comments: Record<number, number> };
 
-export async function keptCounts(db: Db, companyId: number): Promise<Kept> {
+export async function storedCounts(db: Db, companyId: number): Promise<StoredCounts> {
   const tasks = await db.selectFrom('task_counts').where('company_id', '=', companyId).selectAll().execute();
   const comments = await db.selectFrom('comment_counts').where('company_id', '=', companyId).selectAll().execute();
   return {
@@ -49,7 +49,7 @@ export async function countAnew(db: Db, companyId: number) {
     .selectAll()
     .execute();
 
-  const kept: Kept = { tasks: {}, comments: {} };
+  const kept: StoredCounts = { tasks: {}, comments: {} };
   for (const task of tasks.filter(({ deleted_at }) => deleted_at === null)) {
     const counts = (kept.tasks[`${task.project_id} ${task.owner_id}`] ??= {
       todo: 0,

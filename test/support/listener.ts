@@ -19,7 +19,7 @@ export type Heard = {
 export type Listener = {
   events: Heard[];
   /** The refusal that ended it. */
-  refusal(): string | undefined;
+  errorCode(): string | undefined;
   /** Waits until as many events have come. */
   hears(count: number): Promise<Heard[]>;
   /** Waits until it is refused; answers the code. */
@@ -87,30 +87,30 @@ async function listen(
   { taskId, lastEventId }: { taskId?: number; lastEventId?: string } = {},
 ): Promise<Listener> {
   const events: Heard[] = [];
-  let refusal: string | undefined;
+  let errorCode: string | undefined;
   let isStarted = false;
   const handlers = {
     onStarted: () => void (isStarted = true),
     onData: ({ data }: { data: unknown }) => void events.push(data as Heard),
     onError: (error: { data?: unknown; message: string }) =>
-      void (refusal = (error.data as { code?: string } | undefined)?.code ?? error.message),
+      void (errorCode = (error.data as { code?: string } | undefined)?.code ?? error.message),
   };
   const from = lastEventId === undefined ? {} : { lastEventId };
   const subscription =
     stream === 'comments.onTask'
       ? client.comments.onTask.subscribe({ taskId: taskId!, ...from }, handlers)
       : client.notifications.onMine.subscribe(lastEventId === undefined ? undefined : from, handlers);
-  await vi.waitUntil(() => isStarted || refusal !== undefined, { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(() => isStarted || errorCode !== undefined, { timeout: 10_000, interval: 5 });
   return {
     events,
-    refusal: () => refusal,
+    errorCode: () => errorCode,
     async hears(count) {
-      await vi.waitUntil(() => events.length >= count || refusal !== undefined, { timeout: 15_000, interval: 5 });
+      await vi.waitUntil(() => events.length >= count || errorCode !== undefined, { timeout: 15_000, interval: 5 });
       return events;
     },
     async ends() {
-      await vi.waitUntil(() => refusal !== undefined, { timeout: 10_000, interval: 5 });
-      return refusal!;
+      await vi.waitUntil(() => errorCode !== undefined, { timeout: 10_000, interval: 5 });
+      return errorCode!;
     },
     stop: () => subscription.unsubscribe(),
   };

@@ -55,7 +55,7 @@ export function countMinutes(logs: readonly Log[], zone: string): Days {
 }
 
 /** Minutes of everybody's days, as the service keeps them. */
-export async function keptMinutes(db: Db, companyId: number): Promise<Days> {
+export async function storedMinutes(db: Db, companyId: number): Promise<Days> {
   const rows = await db
     .selectFrom('work_days')
     .where('company_id', '=', companyId)

@@ -34,7 +34,7 @@ export type Service = {
   /** Log lines so far, as text. */
   log(): string;
   /** Someone without a session. */
-  stranger: Caller;
+  anonymous: Caller;
   /** Someone with the given session. */
   as(pair: TokenPair): Caller;
   /** Runs the pending jobs and the work behind answers. */
@@ -83,13 +83,13 @@ export async function acceptInvitation(
 }
 
 /** Sets a password at an address without proving it, as versions before could, and signs in with it. */
-export async function squat({ database: { db }, clock, stranger, as }: Service, email: string): Promise<Caller> {
+export async function squat({ database: { db }, clock, anonymous, as }: Service, email: string): Promise<Caller> {
   const now = clock.now();
   await db
     .insertInto('accounts')
     .values({ email, password_hash: await passwordHash, created_at: now, updated_at: now })
     .execute();
-  const { body } = await stranger.post('/login/', { email, password });
+  const { body } = await anonymous.post('/login/', { email, password });
   return as(body);
 }
 
@@ -162,7 +162,7 @@ export async function startService(
       throw new Error(`errors were answered that no operation declares: ${[...new Set(undeclared)].join(', ')}`);
   });
 
-  const stranger = createCaller(url);
+  const anonymous = createCaller(url);
 
   function toActor(
     body: { employee: { _id: number; email: string; name: string; companyId: number } } & TokenPair,
@@ -187,7 +187,7 @@ export async function startService(
   async function signIn(email: string, companyId?: number): Promise<Actor> {
     const hash = await passwordHash;
     await database.db.updateTable('accounts').set({ password_hash: hash }).where('email', '=', email).execute();
-    const { status, body } = await stranger.post('/login/', {
+    const { status, body } = await anonymous.post('/login/', {
       email,
       password,
       ...(companyId === undefined ? {} : { company_id: companyId }),
@@ -203,7 +203,7 @@ export async function startService(
     clock,
     mailbox,
     log: () => lines.join(''),
-    stranger,
+    anonymous,
     as: (pair) => createCaller(url, pair),
     drain,
     signIn,
@@ -212,9 +212,9 @@ export async function startService(
       email = `admin${(people += 1)}@example.com`,
       firstName = 'Ada',
     } = {}) {
-      await stranger.post('/get-register-otp/', { email });
+      await anonymous.post('/get-register-otp/', { email });
       await drain();
-      const { status, body } = await stranger.post('/api/create-company-and-employee/', {
+      const { status, body } = await anonymous.post('/api/create-company-and-employee/', {
         company_name: name,
         email,
         otp: mailbox.lastCode(email),

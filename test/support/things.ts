@@ -61,8 +61,8 @@ async function openInvitation(service: Service, admin: Actor): Promise<number> {
 }
 
 /** A further session of the same person, as from another device. */
-async function openSession({ stranger, as }: Service, { email, companyId }: Actor): Promise<number> {
-  const { body } = await stranger.post('/login/', { email, password, company_id: companyId });
+async function openSession({ anonymous, as }: Service, { email, companyId }: Actor): Promise<number> {
+  const { body } = await anonymous.post('/login/', { email, password, company_id: companyId });
   const { sessions } = (await as(body).get('/api/sessions/')).body as {
     sessions: { _id: number; isCurrent: boolean }[];
   };

@@ -54,11 +54,11 @@ export function testSource({ name, method, path, parameter }: Plan): string {
   const url = path.replace(/\{\w+\}/, parameter ? `\${own.${parameter.kind}}` : '');
   const foreign = `
 test('${name} is not found for another company', async () => {
-  expect(refusal(await neighbour.${send}(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+  expect(errorOf(await neighbour.${send}(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
 });
 `;
   return `import { expect, test } from 'vitest';
-${parameter ? "import { refusal } from '../../support/actor.ts';\n" : ''}import { startService } from '../../support/service.ts';
+${parameter ? "import { errorOf } from '../../support/actor.ts';\n" : ''}import { startService } from '../../support/service.ts';
 ${parameter ? "import { makeThings } from '../../support/things.ts';\n" : ''}
 const service = await startService();
 const admin = await service.${parameter ? 'signIn((await service.registerCompany()).email)' : 'registerCompany()'};

@@ -6,15 +6,15 @@ import { answerOf, clientOf, codeOf, mailed, type Pair } from './client.ts';
 export type Person = { id: number; email: string; pair: Pair };
 export type Company = { companyId: number; ada: Person; grace: Person };
 
-const stranger = clientOf();
+const anonymous = clientOf();
 
 export async function registerCompany(): Promise<Company> {
   const email = 'ada@example.com';
-  await answerOf(stranger.POST('/get-register-otp/', { body: { email } }));
+  await answerOf(anonymous.POST('/get-register-otp/', { body: { email } }));
   const name = { company_name: 'Analytical Engines', first_name: 'Ada', last_name: 'Lovelace' };
   const otp = await mailed(email, /\b\d{6}\b/);
   const login = await answerOf(
-    stranger.POST('/api/create-company-and-employee/', { body: { ...name, email, otp, referral_code: 'FRIEND' } }),
+    anonymous.POST('/api/create-company-and-employee/', { body: { ...name, email, otp, referral_code: 'FRIEND' } }),
   );
   assert.equal(login.subscription.trial, true);
   assert.equal(login.token_type, 'Bearer');
@@ -30,9 +30,9 @@ async function addGrace(companyId: number, ada: Person): Promise<Person> {
   const added = await answerOf(clientOf(ada.pair).POST('/employee/add/', { body: grace }));
   assert.deepEqual([added.name, added.salary, added.phone], ['Grace Hopper', 52_000, null]);
   assert.equal(await codeOf(clientOf(ada.pair).POST('/employee/add/', { body: grace })), 'EMPLOYEE_EXISTS');
-  await answerOf(stranger.POST('/verify-email/', { body: { email } }));
+  await answerOf(anonymous.POST('/verify-email/', { body: { email } }));
   const otp = await mailed(email, /\b\d{6}\b/);
-  const login = await answerOf(stranger.POST('/otp-login/', { body: { email, otp } }));
+  const login = await answerOf(anonymous.POST('/otp-login/', { body: { email, otp } }));
   if (!('access_token' in login)) throw new Error('Grace is in one company only');
   return { id: added._id, email, pair: login };
 }
@@ -90,11 +90,11 @@ export async function changeCompany({ companyId, ada }: Company): Promise<void> 
 
 export async function signInEachWay({ companyId, ada }: Company): Promise<void> {
   const { email } = ada;
-  await answerOf(stranger.POST('/reset/link/', { body: { email } }));
+  await answerOf(anonymous.POST('/reset/link/', { body: { email } }));
   const token = await mailed(email, /(?<=token=)[\w-]+/);
   const first = { new_password: 'correct horse battery', confirm_password: 'correct horse battery' };
-  await answerOf(stranger.POST('/reset/verify/', { body: { token, ...first } }));
-  const login = await answerOf(stranger.POST('/login/', { body: { email, password: first.new_password } }));
+  await answerOf(anonymous.POST('/reset/verify/', { body: { token, ...first } }));
+  const login = await answerOf(anonymous.POST('/login/', { body: { email, password: first.new_password } }));
   assert.ok('access_token' in login);
   const asAda = clientOf(login);
   const second = { new_password: 'staple of another horse', confirm_password: 'staple of another horse' };
@@ -103,17 +103,17 @@ export async function signInEachWay({ companyId, ada }: Company): Promise<void> 
     asAda.PUT('/employee/password/{employee_id}/', { params: { path: { employee_id: ada.id } }, body: change }),
   );
   assert.equal(
-    await codeOf(stranger.POST('/login/', { body: { email, password: first.new_password } })),
+    await codeOf(anonymous.POST('/login/', { body: { email, password: first.new_password } })),
     'INVALID_CREDENTIALS',
   );
 
   const google = { token: process.env['GOOGLE_TOKEN']!, email };
-  assert.ok('access_token' in (await answerOf(stranger.POST('/api/google-login/', { body: google }))));
+  assert.ok('access_token' in (await answerOf(anonymous.POST('/api/google-login/', { body: google }))));
   const apple = { token: process.env['APPLE_TOKEN']!, company_id: companyId };
-  assert.ok('access_token' in (await answerOf(stranger.POST('/api/apple-login/', { body: apple }))));
+  assert.ok('access_token' in (await answerOf(anonymous.POST('/api/apple-login/', { body: apple }))));
   const moved = await answerOf(asAda.POST('/token-login/', { body: { email, company_id: companyId, isAdmin: true } }));
   const renewed = await answerOf(
-    stranger.POST('/api/token/refresh/', { body: { refresh_token: moved.refresh_token } }),
+    anonymous.POST('/api/token/refresh/', { body: { refresh_token: moved.refresh_token } }),
   );
   const { sessions } = await answerOf(clientOf(renewed).GET('/api/sessions/'));
   const other = sessions.find(({ isCurrent }) => !isCurrent)!;
@@ -165,8 +165,8 @@ export async function answerInvitations(): Promise<void> {
 }
 
 export async function register(email: string) {
-  await answerOf(stranger.POST('/get-register-otp/', { body: { email } }));
+  await answerOf(anonymous.POST('/get-register-otp/', { body: { email } }));
   const name = { company_name: 'Weavers', first_name: 'Joan', last_name: 'Clarke' };
   const otp = await mailed(email, /\b\d{6}\b/);
-  return answerOf(stranger.POST('/api/create-company-and-employee/', { body: { ...name, email, otp } }));
+  return answerOf(anonymous.POST('/api/create-company-and-employee/', { body: { ...name, email, otp } }));
 }

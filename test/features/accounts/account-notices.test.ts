@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { password, startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger, mailbox, clock } = service;
+const { anonymous, mailbox, clock } = service;
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const safari =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Version/18.0 Mobile Safari/604.1';
@@ -20,7 +20,7 @@ const seenNotices = new Map<string, number>();
 const subjects = async (email: string) => (await newNotices(email)).map(({ subject }) => subject);
 
 const login = (email: string, userAgent: string) =>
-  stranger.post('/login/', { email, password }, { headers: { 'user-agent': userAgent } });
+  anonymous.post('/login/', { email, password }, { headers: { 'user-agent': userAgent } });
 
 async function newAdmin(): Promise<Actor> {
   const admin = await service.registerCompany();
@@ -37,7 +37,7 @@ const change = (person: Actor, body: object = {}) =>
   });
 
 async function tokenOf(email: string): Promise<string> {
-  await stranger.post('/reset/link/', { email });
+  await anonymous.post('/reset/link/', { email });
   await service.drain();
   return /token=([\w-]+)/.exec(mailbox.to(email).at(-1)!.text)![1]!;
 }
@@ -72,7 +72,7 @@ describe('the owner of an account is told by mail', () => {
 
   test('of no sign-in that is refused', async () => {
     const { email } = await newAdmin();
-    await stranger.post('/login/', { email, password: 'wrong' }, { headers: { 'user-agent': firefox } });
+    await anonymous.post('/login/', { email, password: 'wrong' }, { headers: { 'user-agent': firefox } });
     expect(await subjects(email)).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('the owner of an account is told by mail', () => {
     const grace = await service.addEmployee(admin);
     const { body } = await admin.post('/api/api-keys/', { name: 'Portal', scopes: ['login'] });
     const open = (email: string) =>
-      stranger.post(
+      anonymous.post(
         '/token-login/',
         { email, company_id: admin.companyId },
         { headers: { authorization: `Bearer ${body.key}` } },
@@ -121,7 +121,7 @@ describe('a password that is changed', () => {
     const { body: key } = await admin.post('/api/api-keys/', { name: 'Nightly import', scopes: ['read'] });
     await newNotices(admin.email);
     const token = await tokenOf(admin.email);
-    await stranger.post('/verify-email/', { email: admin.email });
+    await anonymous.post('/verify-email/', { email: admin.email });
     await service.drain();
     const otp = mailbox.lastCode(admin.email);
 
@@ -131,12 +131,15 @@ describe('a password that is changed', () => {
     expect(notice!.subject).toBe('Your password was changed');
     expect(notice!.text).toContain(`- Nightly import (${key.start}…), Analytical Engines`);
     const reset = { token, new_password: 'the attacker’s one', confirm_password: 'the attacker’s one' };
-    expect(refusal(await stranger.post('/reset/verify/', reset))).toEqual({ status: 401, code: 'INVALID_RESET_TOKEN' });
-    expect(refusal(await stranger.post('/otp-login/', { email: admin.email, otp }))).toEqual({
+    expect(errorOf(await anonymous.post('/reset/verify/', reset))).toEqual({
+      status: 401,
+      code: 'INVALID_RESET_TOKEN',
+    });
+    expect(errorOf(await anonymous.post('/otp-login/', { email: admin.email, otp }))).toEqual({
       status: 401,
       code: 'INVALID_OTP',
     });
-    const byKey = await stranger.get(`/api/projects/company/${admin.companyId}/`, {
+    const byKey = await anonymous.get(`/api/projects/company/${admin.companyId}/`, {
       headers: { authorization: `Bearer ${key.key}` },
     });
     expect(byKey.status).toBe(200);
@@ -151,13 +154,13 @@ describe('a password that is changed', () => {
       keys.push((await person.post('/api/api-keys/', { name: 'Import', scopes: ['read'] })).body.key as string);
     expect((await change(admin, { revoke_api_keys: true })).status).toBe(200);
     const use = (key: string) =>
-      stranger.get(`/api/projects/company/${admin.companyId}/`, { headers: { authorization: `Bearer ${key}` } });
+      anonymous.get(`/api/projects/company/${admin.companyId}/`, { headers: { authorization: `Bearer ${key}` } });
     expect([(await use(keys[0]!)).status, (await use(keys[1]!)).status]).toEqual([401, 200]);
   });
 
   test('is told of to nobody where it was refused', async () => {
     const admin = await newAdmin();
-    expect(refusal(await change(admin, { current_password: 'wrong' })).status).toBe(403);
+    expect(errorOf(await change(admin, { current_password: 'wrong' })).status).toBe(403);
     expect(await subjects(admin.email)).toEqual([]);
   });
 });
@@ -168,19 +171,19 @@ describe('a password that is reset', () => {
     const { body: key } = await admin.post('/api/api-keys/', { name: 'Import', scopes: ['read'] });
     await newNotices(admin.email);
     const [other, token] = [await tokenOf(admin.email), await tokenOf(admin.email)];
-    await stranger.post('/verify-email/', { email: admin.email });
+    await anonymous.post('/verify-email/', { email: admin.email });
     await service.drain();
     const otp = mailbox.lastCode(admin.email);
     const reset = (using: string) =>
-      stranger.post('/reset/verify/', { token: using, new_password: newPassword, confirm_password: newPassword });
+      anonymous.post('/reset/verify/', { token: using, new_password: newPassword, confirm_password: newPassword });
     expect((await reset(token)).status).toBe(200);
     expect(await subjects(admin.email)).toEqual(['Your password was reset']);
     const headers = { authorization: `Bearer ${key.key}` };
     for (const answer of [
       await reset(other),
-      await stranger.post('/otp-login/', { email: admin.email, otp }),
+      await anonymous.post('/otp-login/', { email: admin.email, otp }),
       await admin.get('/api/sessions/'),
-      await stranger.get(`/api/projects/company/${admin.companyId}/`, { headers }),
+      await anonymous.get(`/api/projects/company/${admin.companyId}/`, { headers }),
     ])
       expect(answer.status).toBe(401);
   });
@@ -201,11 +204,11 @@ describe('a new password is too weak', () => {
     await service.registerCompany({ email });
     const admin = await service.signIn(email);
     const weakOne = { new_password: weakFor(email), confirm_password: weakFor(email) };
-    expect(refusal(await change(admin, weakOne))).toEqual(weak);
+    expect(errorOf(await change(admin, weakOne))).toEqual(weak);
     const token = await tokenOf(email);
-    expect(refusal(await stranger.post('/reset/verify/', { token, ...weakOne }))).toEqual(weak);
+    expect(errorOf(await anonymous.post('/reset/verify/', { token, ...weakOne }))).toEqual(weak);
     // The link is not used up by it.
     const good = { new_password: newPassword, confirm_password: newPassword };
-    expect((await stranger.post('/reset/verify/', { token, ...good })).status).toBe(200);
+    expect((await anonymous.post('/reset/verify/', { token, ...good })).status).toBe(200);
   });
 });

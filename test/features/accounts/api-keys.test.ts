@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCaller, refusal, type Caller } from '../../support/actor.ts';
+import { createCaller, errorOf, type Caller } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -69,12 +69,12 @@ describe('an API key', () => {
     const reader = withKey((await makeKey(['read'])).key);
     const writer = withKey((await makeKey(['write'])).key);
     expect((await reader.get(`/employee/list/${admin.companyId}/`)).status).toBe(200);
-    expect(refusal(await writer.get(`/employee/list/${admin.companyId}/`))).toEqual({
+    expect(errorOf(await writer.get(`/employee/list/${admin.companyId}/`))).toEqual({
       status: 403,
       code: 'SCOPE_REQUIRED',
     });
     const project = { name: 'By script' };
-    expect(refusal(await reader.post('/api/projects/', project))).toEqual({ status: 403, code: 'SCOPE_REQUIRED' });
+    expect(errorOf(await reader.post('/api/projects/', project))).toEqual({ status: 403, code: 'SCOPE_REQUIRED' });
     expect((await writer.post('/api/projects/', project)).body).toMatchObject({
       name: 'By script',
       owner_id: admin.employeeId,
@@ -83,9 +83,9 @@ describe('an API key', () => {
 
   test('does not manage sessions, keys or passwords', async () => {
     const key = withKey((await makeKey(['read', 'write'])).key);
-    expect(refusal(await key.get('/api/sessions/'))).toEqual({ status: 403, code: 'SESSION_REQUIRED' });
-    expect(refusal(await key.post('/logout/'))).toEqual({ status: 403, code: 'SESSION_REQUIRED' });
-    expect(refusal(await key.post('/api/api-keys/', { name: 'More', scopes: ['read'] }))).toEqual({
+    expect(errorOf(await key.get('/api/sessions/'))).toEqual({ status: 403, code: 'SESSION_REQUIRED' });
+    expect(errorOf(await key.post('/logout/'))).toEqual({ status: 403, code: 'SESSION_REQUIRED' });
+    expect(errorOf(await key.post('/api/api-keys/', { name: 'More', scopes: ['read'] }))).toEqual({
       status: 403,
       code: 'SESSION_REQUIRED',
     });
@@ -95,45 +95,45 @@ describe('an API key', () => {
     const path = `/employee/list/${admin.companyId}/`;
     const revoked = await makeKey(['read']);
     expect((await admin.delete(`/api/api-keys/${revoked._id}/`)).body).toEqual({ success: true });
-    expect(refusal(await withKey(revoked.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
-    expect(refusal(await admin.delete(`/api/api-keys/${revoked._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await withKey(revoked.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await admin.delete(`/api/api-keys/${revoked._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
 
     const short = await makeKey(['read'], admin, {
       expiresAt: new Date(service.clock.now().getTime() + 60_000).toISOString(),
     });
     expect((await withKey(short.key).get(path)).status).toBe(200);
     service.clock.advance({ seconds: 61 });
-    expect(refusal(await withKey(short.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await withKey(short.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
 
     const leaver = await service.addEmployee(admin);
     const theirs = await makeKey(['read'], leaver);
     await admin.patch(`/api/employees/${leaver.employeeId}/`, { is_active: false });
-    expect(refusal(await withKey(theirs.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await withKey(theirs.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
     await admin.patch(`/api/employees/${leaver.employeeId}/`, { is_active: true });
-    expect(refusal(await withKey(theirs.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await withKey(theirs.key).get(path))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
   });
 
   test("is nobody else's to revoke but an admin's of the company", async () => {
     const mine = await makeKey(['read'], admin);
     const theirs = await makeKey(['read'], employee);
-    const stranger = await service.registerCompany();
-    expect(refusal(await employee.delete(`/api/api-keys/${mine._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await stranger.delete(`/api/api-keys/${mine._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    const outsider = await service.registerCompany();
+    expect(errorOf(await employee.delete(`/api/api-keys/${mine._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await outsider.delete(`/api/api-keys/${mine._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await admin.delete(`/api/api-keys/${theirs._id}/`)).status).toBe(200);
     expect((await withKey(mine.key).get(`/employee/list/${admin.companyId}/`)).status).toBe(200);
   });
 
   test('with the scope login is made by admins only; past dates and unknown scopes are named', async () => {
-    expect(refusal(await employee.post('/api/api-keys/', { name: 'SSO', scopes: ['login'] }))).toEqual({
+    expect(errorOf(await employee.post('/api/api-keys/', { name: 'SSO', scopes: ['login'] }))).toEqual({
       status: 403,
       code: 'ADMIN_REQUIRED',
     });
-    expect(refusal(await admin.post('/api/api-keys/', { name: 'x', scopes: ['admin'] }))).toMatchObject({
+    expect(errorOf(await admin.post('/api/api-keys/', { name: 'x', scopes: ['admin'] }))).toMatchObject({
       status: 400,
       issues: ['scopes.0'],
     });
     expect(
-      refusal(await admin.post('/api/api-keys/', { name: 'x', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' })),
+      errorOf(await admin.post('/api/api-keys/', { name: 'x', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' })),
     ).toMatchObject({ status: 400, issues: ['expiresAt'] });
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor, type Caller } from '../../support/actor.ts';
+import { errorOf, type Actor, type Caller } from '../../support/actor.ts';
 import { password, startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger } = service;
+const { anonymous } = service;
 const bound = { status: 403, code: 'SESSION_BOUND' };
 const ended = { status: 401, code: 'SESSION_ENDED' };
 
@@ -16,7 +16,7 @@ async function makeKey(admin: Actor): Promise<Key> {
 }
 
 const open = ({ key }: Key, { email, companyId }: Actor) =>
-  stranger.post('/token-login/', { email, company_id: companyId }, { headers: { authorization: `Bearer ${key}` } });
+  anonymous.post('/token-login/', { email, company_id: companyId }, { headers: { authorization: `Bearer ${key}` } });
 
 async function signInByKey(key: Key, actor: Actor): Promise<Caller & { refreshToken: string }> {
   const { status, body } = await open(key, actor);
@@ -32,7 +32,7 @@ describe('a session that an API key opened', () => {
     const { body: project } = await session.post('/api/projects/', { name: 'Fair' });
     expect(project.owner_id).toBe(member.employeeId);
     expect((await session.get(`/notifications/unread-count/${member.employeeId}/`)).status).toBe(200);
-    expect(refusal(await session.post('/employee/add/', {}))).toMatchObject({ status: 403 });
+    expect(errorOf(await session.post('/employee/add/', {}))).toMatchObject({ status: 403 });
   });
 
   test('reaches nothing of the account', async () => {
@@ -56,20 +56,20 @@ describe('a session that an API key opened', () => {
       session.patch(`/api/employees/${member.employeeId}/`, { email: 'mine@example.com' }),
       session.post('/token-login/', { email: member.email, company_id: admin.companyId }),
     ];
-    for (const answer of await Promise.all(asked)) expect(refusal(answer)).toEqual(bound);
+    for (const answer of await Promise.all(asked)) expect(errorOf(answer)).toEqual(bound);
     expect((await service.as(member.pair).get('/api/sessions/')).status).toBe(200);
-    expect((await stranger.post('/login/', { email: member.email, password })).status).toBe(200);
+    expect((await anonymous.post('/login/', { email: member.email, password })).status).toBe(200);
   });
 
   test('can be renewed and ended by itself', async () => {
     const admin = await service.registerCompany();
     const session = await signInByKey(await makeKey(admin), admin);
-    const renewed = await stranger.post('/api/token/refresh/', { refresh_token: session.refreshToken });
+    const renewed = await anonymous.post('/api/token/refresh/', { refresh_token: session.refreshToken });
     expect(renewed.status).toBe(200);
     const again = service.as(renewed.body);
     expect((await again.get(`/employee/me/${admin.employeeId}/`)).status).toBe(200);
     expect((await again.post('/logout/')).body).toEqual({ success: true });
-    expect(refusal(await again.get(`/employee/me/${admin.employeeId}/`))).toEqual(ended);
+    expect(errorOf(await again.get(`/employee/me/${admin.employeeId}/`))).toEqual(ended);
   });
 
   test("is not among the account's sessions, and outlives its sign-outs", async () => {
@@ -100,7 +100,7 @@ describe('a session that an API key opened', () => {
     const key = await makeKey(maker);
     const session = await signInByKey(key, member);
     await end({ admin, maker, member, key });
-    expect(refusal(await session.get(`/employee/me/${member.employeeId}/`))).toEqual(ended);
+    expect(errorOf(await session.get(`/employee/me/${member.employeeId}/`))).toEqual(ended);
   });
 });
 
@@ -111,7 +111,7 @@ describe('a key with the scope login', () => {
     const key = await makeKey(maker);
     await admin.patch(`/api/employees/${maker.employeeId}/`, { isAdmin: false });
     for (const target of [admin, maker])
-      expect(refusal(await open(key, target))).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
+      expect(errorOf(await open(key, target))).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
   });
 
   test('opens sessions for an employee whose invitation is open, without accepting it', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../support/actor.ts';
+import { errorOf } from '../../support/actor.ts';
 import { password, squat, startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger, mailbox, clock } = service;
+const { anonymous, mailbox, clock } = service;
 
 async function requestCode(email: string): Promise<string> {
-  expect(await stranger.post('/verify-email/', { email })).toMatchObject({ status: 200, body: { success: true } });
+  expect(await anonymous.post('/verify-email/', { email })).toMatchObject({ status: 200, body: { success: true } });
   await service.drain();
   return mailbox.lastCode(email);
 }
@@ -16,10 +16,10 @@ describe('a code login', () => {
   test('signs an employee in, once', async () => {
     const admin = await service.registerCompany({ email: 'ada@example.com' });
     const otp = await requestCode('ada@example.com');
-    const { status, body } = await stranger.post('/otp-login/', { email: 'Ada@example.com', otp });
+    const { status, body } = await anonymous.post('/otp-login/', { email: 'Ada@example.com', otp });
     expect(status).toBe(200);
     expect(body.employee._id).toBe(admin.employeeId);
-    expect(refusal(await stranger.post('/otp-login/', { email: 'ada@example.com', otp }))).toEqual({
+    expect(errorOf(await anonymous.post('/otp-login/', { email: 'ada@example.com', otp }))).toEqual({
       status: 401,
       code: 'INVALID_OTP',
     });
@@ -34,13 +34,13 @@ describe('a code login', () => {
       email: 'invited@example.com',
       companyId: admin.companyId,
     });
-    const { body } = await stranger.post('/otp-login/', {
+    const { body } = await anonymous.post('/otp-login/', {
       email: 'invited@example.com',
       otp: await requestCode('invited@example.com'),
     });
     expect(body.employee).toMatchObject({ _id: added.body._id, invitationStatus: 'accepted' });
-    expect(refusal(await squatter.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
-    expect(refusal(await stranger.post('/login/', { email: 'invited@example.com', password }))).toMatchObject({
+    expect(errorOf(await squatter.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await anonymous.post('/login/', { email: 'invited@example.com', password }))).toMatchObject({
       status: 401,
     });
   });
@@ -48,7 +48,7 @@ describe('a code login', () => {
   test('answers the companies where there are several, and the ticket signs in to the chosen one, once', async () => {
     const first = await service.registerCompany({ name: 'First', email: 'both@example.com' });
     const second = await service.registerCompany({ name: 'Second', email: 'both@example.com' });
-    const { body } = await stranger.post('/otp-login/', {
+    const { body } = await anonymous.post('/otp-login/', {
       email: 'both@example.com',
       otp: await requestCode('both@example.com'),
     });
@@ -59,12 +59,12 @@ describe('a code login', () => {
     expect(body).not.toHaveProperty('access_token');
     const choice = { email: 'both@example.com', company_id: second.companyId, company_name: 'Second', isAdmin: true };
     const proof = { headers: { authorization: `Bearer ${body.login_ticket}` } };
-    const chosen = await stranger.post('/token-login/', choice, proof);
+    const chosen = await anonymous.post('/token-login/', choice, proof);
     expect(chosen.body).toMatchObject({
       company: { company_id: second.companyId },
       employee: { _id: second.employeeId },
     });
-    expect(refusal(await stranger.post('/token-login/', choice, proof))).toEqual({
+    expect(errorOf(await anonymous.post('/token-login/', choice, proof))).toEqual({
       status: 401,
       code: 'PROOF_REQUIRED',
     });
@@ -74,33 +74,33 @@ describe('a code login', () => {
     const admin = await service.registerCompany({ email: 'wrong-company@example.com' });
     const foreign = await service.registerCompany();
     const otp = await requestCode(admin.email);
-    const answer = await stranger.post('/otp-login/', { email: admin.email, otp, company_id: foreign.companyId });
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['company_id'] });
-    expect((await stranger.post('/otp-login/', { email: admin.email, otp, company_id: admin.companyId })).status).toBe(
+    const answer = await anonymous.post('/otp-login/', { email: admin.email, otp, company_id: foreign.companyId });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['company_id'] });
+    expect((await anonymous.post('/otp-login/', { email: admin.email, otp, company_id: admin.companyId })).status).toBe(
       200,
     );
   });
 
   test('refuses a code of a registration, of another address, and an older one', async () => {
     const admin = await service.registerCompany({ email: 'purpose@example.com' });
-    await stranger.post('/get-register-otp/', { email: admin.email });
+    await anonymous.post('/get-register-otp/', { email: admin.email });
     await service.drain();
     const registration = mailbox.lastCode(admin.email);
-    expect(refusal(await stranger.post('/otp-login/', { email: admin.email, otp: registration }))).toEqual({
+    expect(errorOf(await anonymous.post('/otp-login/', { email: admin.email, otp: registration }))).toEqual({
       status: 401,
       code: 'INVALID_OTP',
     });
     const older = await requestCode(admin.email);
     const newer = await requestCode(admin.email);
-    expect(refusal(await stranger.post('/otp-login/', { email: admin.email, otp: older }))).toMatchObject({
+    expect(errorOf(await anonymous.post('/otp-login/', { email: admin.email, otp: older }))).toMatchObject({
       code: 'INVALID_OTP',
     });
-    expect((await stranger.post('/otp-login/', { email: admin.email, otp: newer })).status).toBe(200);
+    expect((await anonymous.post('/otp-login/', { email: admin.email, otp: newer })).status).toBe(200);
   });
 
   test('sends an unknown address nothing, and answers the same', async () => {
-    const known = await stranger.post('/verify-email/', { email: 'ada@example.com' });
-    const unknown = await stranger.post('/verify-email/', { email: 'stranger@example.com' });
+    const known = await anonymous.post('/verify-email/', { email: 'ada@example.com' });
+    const unknown = await anonymous.post('/verify-email/', { email: 'stranger@example.com' });
     expect(unknown.body).toEqual(known.body);
     await service.drain();
     expect(mailbox.to('stranger@example.com')).toEqual([]);
@@ -110,7 +110,7 @@ describe('a code login', () => {
     const admin = await service.registerCompany({ email: 'flood@example.com' });
     const otp = await requestCode(admin.email);
     const answers = await Promise.all(
-      Array.from({ length: 200 }, () => stranger.post('/otp-login/', { email: admin.email, otp: other(otp) })),
+      Array.from({ length: 200 }, () => anonymous.post('/otp-login/', { email: admin.email, otp: other(otp) })),
     );
     expect(answers.every(({ status }) => status === 401 || status === 429)).toBe(true);
     const row = await service.database.db
@@ -120,7 +120,7 @@ describe('a code login', () => {
       .selectAll()
       .executeTakeFirstOrThrow();
     expect(row.wrong_tries).toBe(5);
-    const late = await stranger.post('/otp-login/', { email: admin.email, otp });
+    const late = await anonymous.post('/otp-login/', { email: admin.email, otp });
     expect([401, 429]).toContain(late.status);
   });
 
@@ -129,11 +129,11 @@ describe('a code login', () => {
     for (let round = 0; round < 4; round += 1) {
       const otp = await requestCode(admin.email);
       for (let attempt = 0; attempt < 5; attempt += 1)
-        await stranger.post('/otp-login/', { email: admin.email, otp: other(otp) });
+        await anonymous.post('/otp-login/', { email: admin.email, otp: other(otp) });
     }
     // The fifth code of the hour was asked for here: it is for this network, once.
     const otp = await requestCode(admin.email);
-    expect((await stranger.post('/otp-login/', { email: admin.email, otp })).status).toBe(200);
+    expect((await anonymous.post('/otp-login/', { email: admin.email, otp })).status).toBe(200);
   });
 });
 
@@ -141,17 +141,17 @@ describe('a token login', () => {
   test('is refused without a proof, with an unknown ticket, and with an expired one', async () => {
     const admin = await service.registerCompany({ email: 'proofless@example.com' });
     const claim = { email: admin.email, company_id: admin.companyId };
-    expect(refusal(await stranger.post('/token-login/', claim))).toEqual({ status: 401, code: 'PROOF_REQUIRED' });
+    expect(errorOf(await anonymous.post('/token-login/', claim))).toEqual({ status: 401, code: 'PROOF_REQUIRED' });
     const invented = { headers: { authorization: `Bearer wlt_${'x'.repeat(43)}` } };
-    expect(refusal(await stranger.post('/token-login/', claim, invented))).toEqual({
+    expect(errorOf(await anonymous.post('/token-login/', claim, invented))).toEqual({
       status: 401,
       code: 'PROOF_REQUIRED',
     });
     await service.registerCompany({ email: admin.email });
-    const { body } = await stranger.post('/otp-login/', { email: admin.email, otp: await requestCode(admin.email) });
+    const { body } = await anonymous.post('/otp-login/', { email: admin.email, otp: await requestCode(admin.email) });
     clock.advance({ minutes: 5, seconds: 1 });
     const expired = { headers: { authorization: `Bearer ${body.login_ticket}` } };
-    expect(refusal(await stranger.post('/token-login/', claim, expired))).toEqual({
+    expect(errorOf(await anonymous.post('/token-login/', claim, expired))).toEqual({
       status: 401,
       code: 'PROOF_REQUIRED',
     });
@@ -161,16 +161,16 @@ describe('a token login', () => {
     const first = await service.registerCompany({ email: 'changer@example.com' });
     const second = await service.registerCompany({ email: 'changer@example.com' });
     const victim = await service.registerCompany({ email: 'victim@example.com' });
-    expect(refusal(await first.post('/token-login/', { email: victim.email, company_id: victim.companyId }))).toEqual({
+    expect(errorOf(await first.post('/token-login/', { email: victim.email, company_id: victim.companyId }))).toEqual({
       status: 401,
       code: 'PROOF_REQUIRED',
     });
     expect(
-      refusal(await first.post('/token-login/', { email: first.email, company_id: victim.companyId })),
+      errorOf(await first.post('/token-login/', { email: first.email, company_id: victim.companyId })),
     ).toMatchObject({ status: 400, issues: ['company_id'] });
     const moved = await first.post('/token-login/', { email: first.email, company_id: second.companyId });
     expect(moved.body.employee._id).toBe(second.employeeId);
-    expect(refusal(await first.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await first.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   });
 
   test('with a session of twenty requests at once opens one', async () => {
@@ -185,11 +185,11 @@ describe('a token login', () => {
     const admin = await service.registerCompany({ name: 'Engines', email: 'role@example.com' });
     const employee = await service.addEmployee(admin);
     const claim = { email: employee.email, company_id: admin.companyId };
-    expect(refusal(await employee.post('/token-login/', { ...claim, company_name: 'Other' }))).toMatchObject({
+    expect(errorOf(await employee.post('/token-login/', { ...claim, company_name: 'Other' }))).toMatchObject({
       status: 400,
       issues: ['company_name'],
     });
-    expect(refusal(await employee.post('/token-login/', { ...claim, isAdmin: true }))).toEqual({
+    expect(errorOf(await employee.post('/token-login/', { ...claim, isAdmin: true }))).toEqual({
       status: 403,
       code: 'ADMIN_REQUIRED',
     });
@@ -206,31 +206,31 @@ describe('a token login', () => {
     const reader = await admin.post('/api/api-keys/', { name: 'Reader', scopes: ['read'] });
     const proof = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
     const claim = { email: employee.email, company_id: admin.companyId };
-    expect((await stranger.post('/token-login/', claim, proof(body.key))).body.employee._id).toBe(employee.employeeId);
-    expect(refusal(await stranger.post('/token-login/', claim, proof(reader.body.key)))).toEqual({
+    expect((await anonymous.post('/token-login/', claim, proof(body.key))).body.employee._id).toBe(employee.employeeId);
+    expect(errorOf(await anonymous.post('/token-login/', claim, proof(reader.body.key)))).toEqual({
       status: 403,
       code: 'SCOPE_REQUIRED',
     });
     const abroad = { email: foreign.email, company_id: foreign.companyId };
-    expect(refusal(await stranger.post('/token-login/', abroad, proof(body.key)))).toMatchObject({
+    expect(errorOf(await anonymous.post('/token-login/', abroad, proof(body.key)))).toMatchObject({
       status: 400,
       issues: ['company_id'],
     });
     expect(
-      refusal(await stranger.post('/token-login/', { ...claim, email: foreign.email }, proof(body.key))),
+      errorOf(await anonymous.post('/token-login/', { ...claim, email: foreign.email }, proof(body.key))),
     ).toMatchObject({ status: 400, issues: ['email'] });
   });
 
   test('gives one session to 64 who redeem the same ticket at once', async () => {
     await service.registerCompany({ email: 'ticket@example.com' });
     const company = await service.registerCompany({ email: 'ticket@example.com' });
-    const { body } = await stranger.post('/otp-login/', {
+    const { body } = await anonymous.post('/otp-login/', {
       email: 'ticket@example.com',
       otp: await requestCode('ticket@example.com'),
     });
     const proof = { headers: { authorization: `Bearer ${body.login_ticket}` } };
     const claim = { email: 'ticket@example.com', company_id: company.companyId };
-    const answers = await Promise.all(Array.from({ length: 64 }, () => stranger.post('/token-login/', claim, proof)));
+    const answers = await Promise.all(Array.from({ length: 64 }, () => anonymous.post('/token-login/', claim, proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });

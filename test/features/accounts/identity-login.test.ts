@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { generateKeyPair, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createIdentityProvider } from '../../../server/platform/identity-provider.ts';
-import { refusal } from '../../support/actor.ts';
+import { errorOf } from '../../support/actor.ts';
 import { startIssuer } from '../../support/issuer.ts';
 import { password, squat, startService } from '../../support/service.ts';
 
@@ -19,9 +19,9 @@ const service = await startService({
     apple: createIdentityProvider(settingsOf(apple), clock),
   }),
 });
-const { stranger } = service;
-const loginByGoogle = (body: object) => stranger.post('/api/google-login/', body);
-const loginByApple = (body: object) => stranger.post('/api/apple-login/', body);
+const { anonymous } = service;
+const loginByGoogle = (body: object) => anonymous.post('/api/google-login/', body);
+const loginByApple = (body: object) => anonymous.post('/api/apple-login/', body);
 
 describe('a Google login', () => {
   test('makes an account with no company, whose session can register one and nothing else', async () => {
@@ -36,7 +36,7 @@ describe('a Google login', () => {
     expect(body).toMatchObject({ employee: null, company: null, token_type: 'Bearer' });
     const session = service.as(body);
     expect((await session.get('/api/sessions/')).status).toBe(200);
-    expect(refusal(await session.post('/api/projects/', { name: 'x' }))).toEqual({
+    expect(errorOf(await session.post('/api/projects/', { name: 'x' }))).toEqual({
       status: 403,
       code: 'COMPANY_REQUIRED',
     });
@@ -53,7 +53,7 @@ describe('a Google login', () => {
     const { body } = await loginByGoogle({ token: await google.sign({ subject: 'proved', email: admin.email }) });
     expect(body.employee._id).toBe(admin.employeeId);
     expect((await admin.get('/api/sessions/')).status).toBe(200);
-    expect((await stranger.post('/login/', { email: admin.email, password })).status).toBe(200);
+    expect((await anonymous.post('/login/', { email: admin.email, password })).status).toBe(200);
   });
 
   test('takes over an account whose address was never proved, without what was set up there', async () => {
@@ -70,8 +70,8 @@ describe('a Google login', () => {
     });
     expect(status).toBe(200);
     expect(body.employee._id).toBe(added.body._id);
-    expect(refusal(await squatter.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
-    expect(refusal(await stranger.post('/login/', { email: 'victim@example.com', password }))).toEqual({
+    expect(errorOf(await squatter.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await anonymous.post('/login/', { email: 'victim@example.com', password }))).toEqual({
       status: 401,
       code: 'INVALID_CREDENTIALS',
     });
@@ -121,7 +121,7 @@ describe('a Google login', () => {
       nonsense: 'not.a.token',
     };
     for (const [what, token] of Object.entries(bad)) {
-      expect([what, refusal(await loginByGoogle({ token }))]).toEqual([
+      expect([what, errorOf(await loginByGoogle({ token }))]).toEqual([
         what,
         { status: 401, code: 'INVALID_IDENTITY_TOKEN' },
       ]);
@@ -130,7 +130,7 @@ describe('a Google login', () => {
       token: await google.sign({ subject: 'm', email: 'm@example.com' }),
       email: 'n@example.com',
     });
-    expect(refusal(mismatch)).toEqual({ status: 401, code: 'INVALID_IDENTITY_TOKEN' });
+    expect(errorOf(mismatch)).toEqual({ status: 401, code: 'INVALID_IDENTITY_TOKEN' });
     expect(await countAccounts('m@example.com')).toBe(0);
   });
 
@@ -164,10 +164,10 @@ describe('an identity token', () => {
     expect(first.status).toBe(200);
     const detail = 'This identity token has been used: get a new one from its provider.';
     const again = await loginByGoogle({ token });
-    expect([refusal(again), again.body.detail]).toEqual([refused, detail]);
+    expect([errorOf(again), again.body.detail]).toEqual([refused, detail]);
     // The padding of base64 has bits that mean nothing.
     for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789') {
-      expect(refusal(await loginByGoogle({ token: token.slice(0, -1) + last }))).toEqual(refused);
+      expect(errorOf(await loginByGoogle({ token: token.slice(0, -1) + last }))).toEqual(refused);
     }
     expect((await service.as(first.body).get('/api/sessions/')).body.sessions).toHaveLength(1);
   });
@@ -201,7 +201,7 @@ describe('an identity token', () => {
       return { token, choice: (await loginByGoogle({ token })).body };
     };
     const withTicket = (ticket: string) =>
-      stranger.post(
+      anonymous.post(
         '/token-login/',
         { email, company_id: one.companyId },
         { headers: { authorization: `Bearer ${ticket}` } },
@@ -209,19 +209,19 @@ describe('an identity token', () => {
 
     const { token, choice } = await begin();
     expect(choice.companies).toHaveLength(2);
-    expect(refusal(await loginByGoogle({ token }))).toEqual(refused);
+    expect(errorOf(await loginByGoogle({ token }))).toEqual(refused);
     const chosen = await loginByGoogle({ token, company_id: two.companyId });
     expect(chosen.body.company.company_id).toBe(two.companyId);
-    expect(refusal(await loginByGoogle({ token, company_id: one.companyId }))).toEqual(refused);
-    expect(refusal(await withTicket(choice.login_ticket))).toEqual({ status: 401, code: 'PROOF_REQUIRED' });
+    expect(errorOf(await loginByGoogle({ token, company_id: one.companyId }))).toEqual(refused);
+    expect(errorOf(await withTicket(choice.login_ticket))).toEqual({ status: 401, code: 'PROOF_REQUIRED' });
 
     const other = await begin();
     expect((await withTicket(other.choice.login_ticket)).status).toBe(200);
-    expect(refusal(await loginByGoogle({ token: other.token, company_id: one.companyId }))).toEqual(refused);
+    expect(errorOf(await loginByGoogle({ token: other.token, company_id: one.companyId }))).toEqual(refused);
 
     const late = await begin();
     service.clock.advance({ minutes: 5, seconds: 1 });
-    expect(refusal(await loginByGoogle({ token: late.token, company_id: one.companyId }))).toEqual(refused);
+    expect(errorOf(await loginByGoogle({ token: late.token, company_id: one.companyId }))).toEqual(refused);
   });
 
   test('carries the nonce that is sent, as it is or hashed', async () => {
@@ -231,12 +231,12 @@ describe('an identity token', () => {
     for (const [subject, claimed] of Object.entries(spelled)) {
       const sign = () => apple.sign({ subject, email: `${subject}@example.com`, claims: { nonce: claimed } });
       expect((await loginByApple({ token: await sign(), nonce })).status).toBe(200);
-      expect(refusal(await loginByApple({ token: await sign(), nonce: 'another' }))).toEqual(refused);
+      expect(errorOf(await loginByApple({ token: await sign(), nonce: 'another' }))).toEqual(refused);
       // Who does not send it does not ask for the check.
       expect((await loginByApple({ token: await sign() })).status).toBe(200);
     }
     const without = await apple.sign({ subject: 'plain', email: 'plain@example.com' });
-    expect(refusal(await loginByApple({ token: without, nonce }))).toEqual(refused);
+    expect(errorOf(await loginByApple({ token: without, nonce }))).toEqual(refused);
     const byGoogle = await google.sign({ subject: 'nonce', email: 'nonce@example.com', claims: { nonce } });
     expect((await loginByGoogle({ token: byGoogle, nonce })).status).toBe(200);
   });
@@ -285,7 +285,7 @@ describe('an Apple login', () => {
   test('refuses an unknown identity without an address, whatever the body claims', async () => {
     const admin = await service.registerCompany({ email: 'claimed@example.com' });
     const answer = await loginByApple({ token: await apple.sign({ subject: 'a2', email: null }), email: admin.email });
-    expect(refusal(answer)).toEqual({ status: 401, code: 'INVALID_IDENTITY_TOKEN' });
+    expect(errorOf(answer)).toEqual({ status: 401, code: 'INVALID_IDENTITY_TOKEN' });
   });
 });
 
@@ -294,10 +294,10 @@ describe('the appleUserId of a registration', () => {
   const relay = 'x7k2@privaterelay.appleid.com';
 
   async function register(email: string, appleUserId: string) {
-    await stranger.post('/get-register-otp/', { email });
+    await anonymous.post('/get-register-otp/', { email });
     await service.drain();
     const company = { company_name: 'Claims', email, first_name: 'Ada', last_name: 'Lovelace', appleUserId };
-    const { status, body } = await stranger.post('/api/create-company-and-employee/', {
+    const { status, body } = await anonymous.post('/api/create-company-and-employee/', {
       ...company,
       otp: service.mailbox.lastCode(email),
     });
@@ -322,7 +322,7 @@ describe('the appleUserId of a registration', () => {
 
   test('gives nothing to who does not prove it', async () => {
     const victim = await register('victim-of-claim@example.com', 'victims subject');
-    expect(refusal(await login('another subject', null))).toEqual(refused);
+    expect(errorOf(await login('another subject', null))).toEqual(refused);
     const other = await login('another subject', 'somebody@example.com');
     expect(other.body.employee?._id).not.toBe(victim._id);
   });
@@ -336,7 +336,7 @@ describe('the appleUserId of a registration', () => {
   test('is forgotten after 24 hours', async () => {
     await register('late-claim@example.com', 'late subject');
     service.clock.advance({ hours: 24, seconds: 1 });
-    expect(refusal(await login('late subject', null))).toEqual(refused);
+    expect(errorOf(await login('late subject', null))).toEqual(refused);
   });
 
   test('takes no subject from the account that has it', async () => {
@@ -349,7 +349,7 @@ describe('the appleUserId of a registration', () => {
   test('is believed of none where several claim it', async () => {
     await register('one-claims@example.com', 'disputed subject');
     await register('two-claims@example.com', 'disputed subject');
-    expect(refusal(await login('disputed subject', null))).toEqual(refused);
+    expect(errorOf(await login('disputed subject', null))).toEqual(refused);
   });
 
   test('is linked once by twenty logins at once', async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../support/actor.ts';
+import { errorOf } from '../../support/actor.ts';
 import { password, startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger } = service;
+const { anonymous } = service;
 const ada = await service.registerCompany({ name: 'Engines', email: 'ada@example.com' });
 await service.signIn(ada.email);
 
 describe('a password login', () => {
   test('answers a token pair, the employee and the company', async () => {
-    const { status, body } = await stranger.post('/login/', { email: ' ADA@Example.com ', password, remember: true });
+    const { status, body } = await anonymous.post('/login/', { email: ' ADA@Example.com ', password, remember: true });
     expect(status).toBe(200);
     expect(Object.keys(body).toSorted()).toEqual([
       'access_token',
@@ -29,15 +29,15 @@ describe('a password login', () => {
 
   test('gives a wrong password and an unknown address the same bytes', async () => {
     const id = { headers: { 'x-request-id': 'same' } };
-    const wrong = await stranger.post('/login/', { email: ada.email, password: 'not this one' }, id);
-    const unknown = await stranger.post('/login/', { email: 'nobody@example.com', password: 'not this one' }, id);
-    expect(refusal(wrong)).toEqual({ status: 401, code: 'INVALID_CREDENTIALS' });
+    const wrong = await anonymous.post('/login/', { email: ada.email, password: 'not this one' }, id);
+    const unknown = await anonymous.post('/login/', { email: 'nobody@example.com', password: 'not this one' }, id);
+    expect(errorOf(wrong)).toEqual({ status: 401, code: 'INVALID_CREDENTIALS' });
     expect(unknown.body).toEqual(wrong.body);
   });
 
   test('refuses an account without a password', async () => {
     const grace = await service.registerCompany({ email: 'grace@example.com' });
-    expect(refusal(await stranger.post('/login/', { email: grace.email, password }))).toEqual({
+    expect(errorOf(await anonymous.post('/login/', { email: grace.email, password }))).toEqual({
       status: 401,
       code: 'INVALID_CREDENTIALS',
     });
@@ -45,15 +45,15 @@ describe('a password login', () => {
 
   test('refuses a company that the account has no place in, by naming the field', async () => {
     const other = await service.registerCompany({ email: 'other@example.com' });
-    const answer = await stranger.post('/login/', { email: ada.email, password, company_id: other.companyId });
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['company_id'] });
+    const answer = await anonymous.post('/login/', { email: ada.email, password, company_id: other.companyId });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['company_id'] });
   });
 
   test('answers the companies and a ticket, and no token, where the account has several', async () => {
     const first = await service.registerCompany({ name: 'First', email: 'both@example.com' });
     const second = await service.registerCompany({ name: 'Second', email: 'both@example.com' });
     await service.signIn('both@example.com', second.companyId);
-    const { status, body } = await stranger.post('/login/', { email: 'both@example.com', password });
+    const { status, body } = await anonymous.post('/login/', { email: 'both@example.com', password });
     expect(status).toBe(200);
     expect(body).toEqual({
       companies: [
@@ -63,28 +63,32 @@ describe('a password login', () => {
       login_ticket: expect.stringMatching(/^wlt_/),
       expires_in: 300,
     });
-    const chosen = await stranger.post('/login/', { email: 'both@example.com', password, company_id: first.companyId });
+    const chosen = await anonymous.post('/login/', {
+      email: 'both@example.com',
+      password,
+      company_id: first.companyId,
+    });
     expect(chosen.body.company).toEqual({ company_id: first.companyId, company_name: 'First' });
   });
 
   test('closes an address to one network after ten failures, also of failures at once, and to no other address', async () => {
     await service.registerCompany({ email: 'target@example.com' });
     const answers = await Promise.all(
-      Array.from({ length: 30 }, () => stranger.post('/login/', { email: 'target@example.com', password: 'wrong' })),
+      Array.from({ length: 30 }, () => anonymous.post('/login/', { email: 'target@example.com', password: 'wrong' })),
     );
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       ...Array<number>(10).fill(401),
       ...Array<number>(20).fill(429),
     ]);
-    const closed = await stranger.post('/login/', { email: 'Target@example.com', password });
-    expect(refusal(closed)).toEqual({ status: 429, code: 'RATE_LIMITED' });
+    const closed = await anonymous.post('/login/', { email: 'Target@example.com', password });
+    expect(errorOf(closed)).toEqual({ status: 429, code: 'RATE_LIMITED' });
     expect(Number(closed.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await stranger.post('/login/', { email: ada.email, password })).status).toBe(200);
+    expect((await anonymous.post('/login/', { email: ada.email, password })).status).toBe(200);
   });
 
   test('lets forty honest sign-ins at once through', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => stranger.post('/login/', { email: ada.email, password })),
+      Array.from({ length: 40 }, () => anonymous.post('/login/', { email: ada.email, password })),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(40).fill(200));
   });

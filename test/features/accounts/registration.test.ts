@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../support/actor.ts';
+import { errorOf } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger, mailbox } = service;
+const { anonymous, mailbox } = service;
 
 async function requestCode(email: string): Promise<string> {
-  const { status, body } = await stranger.post('/get-register-otp/', { email });
+  const { status, body } = await anonymous.post('/get-register-otp/', { email });
   expect({ status, body }).toEqual({ status: 200, body: { success: true } });
   await service.drain();
   return mailbox.lastCode(email);
@@ -17,7 +17,7 @@ const person = { company_name: 'Engines', first_name: 'Ada', last_name: 'Lovelac
 describe('a registration', () => {
   test('makes the company, its admin and a 30-day trial, and signs the admin in', async () => {
     const otp = await requestCode('Ada@Example.com'.toLowerCase());
-    const { status, body } = await stranger.post('/api/create-company-and-employee/', {
+    const { status, body } = await anonymous.post('/api/create-company-and-employee/', {
       ...person,
       email: 'ADA@example.com',
       otp,
@@ -40,12 +40,12 @@ describe('a registration', () => {
     const otp = await requestCode('once@example.com');
     const wrong = otp === '000000' ? '000001' : '000000';
     const input = { ...person, email: 'once@example.com' };
-    expect(refusal(await stranger.post('/api/create-company-and-employee/', { ...input, otp: wrong }))).toEqual({
+    expect(errorOf(await anonymous.post('/api/create-company-and-employee/', { ...input, otp: wrong }))).toEqual({
       status: 401,
       code: 'INVALID_OTP',
     });
-    expect((await stranger.post('/api/create-company-and-employee/', { ...input, otp })).status).toBe(200);
-    expect(refusal(await stranger.post('/api/create-company-and-employee/', { ...input, otp }))).toEqual({
+    expect((await anonymous.post('/api/create-company-and-employee/', { ...input, otp })).status).toBe(200);
+    expect(errorOf(await anonymous.post('/api/create-company-and-employee/', { ...input, otp }))).toEqual({
       status: 401,
       code: 'INVALID_OTP',
     });
@@ -56,15 +56,15 @@ describe('a registration', () => {
     const first = await requestCode(email);
     service.clock.advance({ minutes: 10, seconds: 1 });
     expect(
-      refusal(await stranger.post('/api/create-company-and-employee/', { ...person, email, otp: first })),
+      errorOf(await anonymous.post('/api/create-company-and-employee/', { ...person, email, otp: first })),
     ).toMatchObject({ code: 'INVALID_OTP' });
 
     const second = await requestCode(email);
     const wrong = second === '000000' ? '000001' : '000000';
     for (let attempt = 0; attempt < 5; attempt += 1)
-      await stranger.post('/api/create-company-and-employee/', { ...person, email, otp: wrong });
+      await anonymous.post('/api/create-company-and-employee/', { ...person, email, otp: wrong });
     expect(
-      refusal(await stranger.post('/api/create-company-and-employee/', { ...person, email, otp: second })),
+      errorOf(await anonymous.post('/api/create-company-and-employee/', { ...person, email, otp: second })),
     ).toMatchObject({ code: 'INVALID_OTP' });
   });
 
@@ -72,7 +72,7 @@ describe('a registration', () => {
     const email = 'race@example.com';
     const otp = await requestCode(email);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => stranger.post('/api/create-company-and-employee/', { ...person, email, otp })),
+      Array.from({ length: 20 }, () => anonymous.post('/api/create-company-and-employee/', { ...person, email, otp })),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
@@ -81,20 +81,20 @@ describe('a registration', () => {
     const email = 'retry@example.com';
     const otp = await requestCode(email);
     const options = { headers: { 'idempotency-key': 'first-try' } };
-    const first = await stranger.post('/api/create-company-and-employee/', { ...person, email, otp }, options);
-    const again = await stranger.post('/api/create-company-and-employee/', { ...person, email, otp }, options);
+    const first = await anonymous.post('/api/create-company-and-employee/', { ...person, email, otp }, options);
+    const again = await anonymous.post('/api/create-company-and-employee/', { ...person, email, otp }, options);
     expect(first.status).toBe(200);
-    expect(refusal(again)).toEqual({ status: 401, code: 'INVALID_OTP' });
+    expect(errorOf(again)).toEqual({ status: 401, code: 'INVALID_OTP' });
   });
 
   test('names every field that is wrong', async () => {
-    const answer = await stranger.post('/api/create-company-and-employee/', {
+    const answer = await anonymous.post('/api/create-company-and-employee/', {
       company_name: ' ',
       email: 'nobody',
       otp: '12',
       first_name: 7,
     });
-    expect(refusal(answer)).toEqual({
+    expect(errorOf(answer)).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['company_name', 'email', 'otp', 'first_name', 'last_name'],
@@ -105,8 +105,8 @@ describe('a registration', () => {
 describe('a registration code', () => {
   test('is sent five times an hour to one address and not a sixth time', async () => {
     for (let sent = 0; sent < 5; sent += 1) await requestCode('often@example.com');
-    const answer = await stranger.post('/get-register-otp/', { email: 'OFTEN@example.com' });
-    expect(refusal(answer)).toEqual({ status: 429, code: 'RATE_LIMITED' });
+    const answer = await anonymous.post('/get-register-otp/', { email: 'OFTEN@example.com' });
+    expect(errorOf(answer)).toEqual({ status: 429, code: 'RATE_LIMITED' });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     await service.drain();
     expect(mailbox.to('often@example.com')).toHaveLength(5);

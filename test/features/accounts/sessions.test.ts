@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type TokenPair } from '../../support/actor.ts';
+import { errorOf, type TokenPair } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger, clock } = service;
+const { anonymous, clock } = service;
 const ada = await service.registerCompany({ email: 'ada@example.com' });
 
-const sessionsWith = (headers: Record<string, string>) => stranger.get('/api/sessions/', { headers });
+const sessionsWith = (headers: Record<string, string>) => anonymous.get('/api/sessions/', { headers });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const refresh = (pair: TokenPair) => stranger.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
+const refresh = (pair: TokenPair) => anonymous.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
 const expiryOf = (token: string): number =>
   (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { exp: number }).exp;
 const newSession = async (): Promise<TokenPair> => (await service.signIn(ada.email)).pair;
@@ -17,16 +17,16 @@ describe('the token pair', () => {
   test('is needed whole, and of one session', async () => {
     const one = await newSession();
     const other = await newSession();
-    expect(refusal(await sessionsWith({}))).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
-    expect(refusal(await sessionsWith(bearer(one.access_token)))).toEqual({ status: 401, code: 'TOKEN_PAIR_REQUIRED' });
-    expect(refusal(await sessionsWith({ 'x-refresh-token': one.refresh_token }))).toEqual({
+    expect(errorOf(await sessionsWith({}))).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
+    expect(errorOf(await sessionsWith(bearer(one.access_token)))).toEqual({ status: 401, code: 'TOKEN_PAIR_REQUIRED' });
+    expect(errorOf(await sessionsWith({ 'x-refresh-token': one.refresh_token }))).toEqual({
       status: 401,
       code: 'TOKEN_PAIR_REQUIRED',
     });
     const mixed = { ...bearer(one.access_token), 'x-refresh-token': other.refresh_token };
-    expect(refusal(await sessionsWith(mixed))).toEqual({ status: 401, code: 'TOKEN_PAIR_REQUIRED' });
+    expect(errorOf(await sessionsWith(mixed))).toEqual({ status: 401, code: 'TOKEN_PAIR_REQUIRED' });
     const swapped = { ...bearer(one.refresh_token), 'x-refresh-token': one.access_token };
-    expect(refusal(await sessionsWith(swapped))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await sessionsWith(swapped))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
   });
 
   test('is served with a fresh access token where the old one has expired and the refresh token is good', async () => {
@@ -43,8 +43,8 @@ describe('the token pair', () => {
   test('expires with the refresh token after 30 days without use', async () => {
     const pair = await newSession();
     clock.advance({ days: 30, seconds: 1 });
-    expect(refusal(await service.as(pair).get('/api/sessions/'))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
-    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await service.as(pair).get('/api/sessions/'))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await refresh(pair))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
   });
 });
 
@@ -71,17 +71,17 @@ describe('a refresh', () => {
     const pair = await newSession();
     const successor = (await refresh(pair)).body as TokenPair;
     clock.advance({ seconds: 11 });
-    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
-    expect(refusal(await refresh(successor))).toEqual({ status: 401, code: 'SESSION_ENDED' });
-    expect(refusal(await service.as(successor).get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await refresh(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await refresh(successor))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await service.as(successor).get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   });
 
   test('with a token two rotations old ends the session at once', async () => {
     const pair = await newSession();
     const second = (await refresh(pair)).body as TokenPair;
     const third = (await refresh(second)).body as TokenPair;
-    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
-    expect(refusal(await refresh(third))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await refresh(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await refresh(third))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   });
 
   test('keeps a session for 90 days from its sign-in at most, and its tokens say so', async () => {
@@ -101,14 +101,14 @@ describe('a refresh', () => {
     pair = (await refresh(pair)).body;
     expect((await service.as(pair).get('/api/sessions/')).status).toBe(200);
     clock.advance({ days: 1, minutes: 1 });
-    expect(refusal(await service.as(pair).get('/api/sessions/')).status).toBe(401);
-    expect(refusal(await refresh(pair))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(await service.as(pair).get('/api/sessions/')).status).toBe(401);
+    expect(errorOf(await refresh(pair))).toEqual({ status: 401, code: 'INVALID_TOKEN' });
   });
 
   test('refuses an access token and what is no token', async () => {
     const pair = await newSession();
     for (const token of [pair.access_token, 'x', `${pair.refresh_token}x`]) {
-      expect(refusal(await stranger.post('/api/token/refresh/', { refresh_token: token }))).toEqual({
+      expect(errorOf(await anonymous.post('/api/token/refresh/', { refresh_token: token }))).toEqual({
         status: 401,
         code: 'INVALID_TOKEN',
       });
@@ -123,7 +123,7 @@ describe('a refresh token that is not the current one', () => {
   const useExpired = (pair: TokenPair) => service.as(pair).get('/api/sessions/');
 
   async function expectEnded(...pairs: TokenPair[]): Promise<void> {
-    for (const pair of pairs) expect(refusal(await useExpired(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    for (const pair of pairs) expect(errorOf(await useExpired(pair))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   }
 
   test('brings no access token in place of an expired one: that ends the session, for both of its holders', async () => {
@@ -131,10 +131,10 @@ describe('a refresh token that is not the current one', () => {
     const current = (await refresh(stolen)).body as TokenPair;
     clock.advance({ minutes: 15, seconds: 1 });
     const answer = await useExpired(stolen);
-    expect(refusal(answer)).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(answer)).toEqual({ status: 401, code: 'SESSION_ENDED' });
     expect(answer.headers.get('x-access-token')).toBeNull();
     await expectEnded(stolen, current);
-    expect(refusal(await refresh(current))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await refresh(current))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   });
 
   test('brings one within ten seconds of its rotation, when two tabs race', async () => {
@@ -150,7 +150,7 @@ describe('a refresh token that is not the current one', () => {
     const stolen = await newSession();
     const current = (await refresh(stolen)).body as TokenPair;
     clock.advance({ seconds: 11 });
-    expect(refusal(await changeCompany(stolen))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await changeCompany(stolen))).toEqual({ status: 401, code: 'SESSION_ENDED' });
     await expectEnded(stolen, current);
   });
 
@@ -193,13 +193,13 @@ describe('a logout', () => {
     const one = await newSession();
     const other = await newSession();
     expect(await service.as(one).post('/logout/')).toMatchObject({ status: 200, body: { success: true } });
-    expect(refusal(await service.as(one).get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
-    expect(refusal(await refresh(one))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await service.as(one).get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await refresh(one))).toEqual({ status: 401, code: 'SESSION_ENDED' });
     expect((await service.as(other).get('/api/sessions/')).status).toBe(200);
   });
 
   test('needs the pair', async () => {
-    expect(refusal(await stranger.post('/logout/'))).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
+    expect(errorOf(await anonymous.post('/logout/'))).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
   });
 });
 
@@ -213,11 +213,11 @@ describe('the list of sessions', () => {
     expect(current).toMatchObject([{ method: 'password', company_id: stranded.companyId, network: '127.0.0.1' }]);
     const first = listed.find((session: { isCurrent: boolean }) => !session.isCurrent);
     expect((await service.as(second).delete(`/api/sessions/${first._id}/`)).body).toEqual({ success: true });
-    expect(refusal(await service.as(stranded.pair).get('/api/sessions/'))).toEqual({
+    expect(errorOf(await service.as(stranded.pair).get('/api/sessions/'))).toEqual({
       status: 401,
       code: 'SESSION_ENDED',
     });
-    expect(refusal(await service.as(second).delete(`/api/sessions/${first._id}/`))).toEqual({
+    expect(errorOf(await service.as(second).delete(`/api/sessions/${first._id}/`))).toEqual({
       status: 404,
       code: 'NOT_FOUND',
     });
@@ -227,7 +227,7 @@ describe('the list of sessions', () => {
     const mine = await service.registerCompany({ email: 'mine@example.com' });
     const theirs = await service.registerCompany({ email: 'theirs@example.com' });
     const [session] = (await theirs.get('/api/sessions/')).body.sessions;
-    expect(refusal(await mine.delete(`/api/sessions/${session._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await mine.delete(`/api/sessions/${session._id}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await theirs.get('/api/sessions/')).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { insertTask } from '../../support/tasks.ts';
 
@@ -91,23 +91,23 @@ describe('an edit', () => {
 
   test('is for the author only, and changes nothing for others', async () => {
     const comment = await write(author);
-    expect(refusal(await edit(owner, comment._id, { message: 'Mine' }))).toEqual({
+    expect(errorOf(await edit(owner, comment._id, { message: 'Mine' }))).toEqual({
       status: 403,
       code: 'NOT_THE_AUTHOR',
     });
-    expect(refusal(await edit(outsider, comment._id, { message: 'Mine' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await edit(author, 999_999, { message: 'Mine' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await edit(outsider, comment._id, { message: 'Mine' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await edit(author, 999_999, { message: 'Mine' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(await shown(comment._id)).toMatchObject({ message: 'Hello', isEdited: false });
   });
 
   test('refuses an empty message and people who are not there, by naming them', async () => {
     const comment = await write(author);
-    expect(refusal(await edit(author, comment._id, { message: '<p></p>' }))).toMatchObject({
+    expect(errorOf(await edit(author, comment._id, { message: '<p></p>' }))).toMatchObject({
       status: 400,
       issues: ['message'],
     });
-    const stranger = await edit(author, comment._id, { mentionedEmails: [outsider.email] });
-    expect(refusal(stranger)).toMatchObject({ status: 400, issues: ['mentionedEmails.0'] });
+    const answer = await edit(author, comment._id, { mentionedEmails: [outsider.email] });
+    expect(errorOf(answer)).toMatchObject({ status: 400, issues: ['mentionedEmails.0'] });
     expect(await shown(comment._id)).toMatchObject({ message: 'Hello', isEdited: false });
   });
 });
@@ -119,7 +119,7 @@ describe('a deletion', () => {
     expect((await remove(owner, theirs._id)).body).toEqual({ success: true });
     expect(await shown(mine._id)).toBeUndefined();
     expect(await shown(theirs._id)).toBeUndefined();
-    expect(refusal(await remove(author, mine._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await remove(author, mine._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 
   test('leaves a tombstone where there are replies, which goes with the last of them', async () => {
@@ -135,17 +135,17 @@ describe('a deletion', () => {
       likeCount: 0,
       replies: [{ _id: reply._id, message: 'Hello' }],
     });
-    expect(refusal(await edit(author, comment._id, { message: 'Back' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await like(reader, comment._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await remove(author, comment._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await edit(author, comment._id, { message: 'Back' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await like(reader, comment._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await remove(author, comment._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
     await remove(reader, reply._id);
     expect(await shown(comment._id)).toBeUndefined();
   });
 
   test('is refused to anyone else', async () => {
     const comment = await write(author);
-    expect(refusal(await remove(reader, comment._id))).toEqual({ status: 403, code: 'NOT_THE_AUTHOR_OR_OWNER' });
-    expect(refusal(await remove(outsider, comment._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await remove(reader, comment._id))).toEqual({ status: 403, code: 'NOT_THE_AUTHOR_OR_OWNER' });
+    expect(errorOf(await remove(outsider, comment._id))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(await shown(comment._id)).toMatchObject({ message: 'Hello' });
   });
 
@@ -203,9 +203,9 @@ describe('a like', () => {
     const comment = await write(author);
     const path = (verb: string, employee: Actor) => `/api/${verb}/${employee.employeeId}/${comment._id}/`;
     for (const verb of ['like-chat', 'dislike-chat']) {
-      expect(refusal(await reader.post(path(verb, author)))).toEqual({ status: 403, code: 'FORBIDDEN' });
-      expect(refusal(await reader.post(path(verb, outsider)))).toEqual({ status: 404, code: 'NOT_FOUND' });
-      expect(refusal(await outsider.post(path(verb, outsider)))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(await reader.post(path(verb, author)))).toEqual({ status: 403, code: 'FORBIDDEN' });
+      expect(errorOf(await reader.post(path(verb, outsider)))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(await outsider.post(path(verb, outsider)))).toEqual({ status: 404, code: 'NOT_FOUND' });
     }
     expect(await shown(comment._id)).toMatchObject({ likeCount: 0 });
   });

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { insertTask } from '../../support/tasks.ts';
 
 const service = await startService();
-const { database, stranger } = service;
+const { database, anonymous } = service;
 
 let ada: Actor;
 let grace: Actor;
@@ -30,9 +30,9 @@ describe('the comments of a task', () => {
   test('are refused to another company as if the task were not there', async () => {
     const foreign = await read(eve, taskId);
     const absent = await read(eve, 2 ** 40);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
-    expect(refusal(await stranger.get(`/api/tasks/chat/${taskId}/`))).toMatchObject({ status: 401 });
+    expect(errorOf(await anonymous.get(`/api/tasks/chat/${taskId}/`))).toMatchObject({ status: 401 });
   });
 
   test('are an empty list where nobody has said anything', async () => {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { insertTask } from '../../support/tasks.ts';
 
 const service = await startService();
-const { database, stranger } = service;
+const { database, anonymous } = service;
 
 let ada: Actor;
 let grace: Actor;
@@ -138,7 +138,7 @@ describe('a new comment', () => {
     expect(edited.body).toMatchObject({ message: '', image, isEdited: true });
     const plain = await written(grace, { message: 'words' });
     const refused = await grace.patch(`/api/edit-task-chats/${plain._id}/`, { message: '' });
-    expect(refusal(refused)).toMatchObject({ status: 400, issues: ['message'] });
+    expect(errorOf(refused)).toMatchObject({ status: 400, issues: ['message'] });
   });
 
   test('is written once for the same Idempotency-Key', async () => {
@@ -158,13 +158,13 @@ describe('writing a comment', () => {
   test('is refused in the name of another', async () => {
     const before = await countComments();
     for (const sender of [ada.employeeId, eve.employeeId, 2 ** 40])
-      expect(refusal(await write(grace, { sender }))).toEqual({ status: 403, code: 'NOT_THE_SENDER' });
+      expect(errorOf(await write(grace, { sender }))).toEqual({ status: 403, code: 'NOT_THE_SENDER' });
     expect(await countComments()).toBe(before);
   });
 
   test('is refused without a session', async () => {
-    const answer = await stranger.post('/api/task-chats/', { taskId, sender: grace.employeeId, message: 'x' });
-    expect(refusal(answer)).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
+    const answer = await anonymous.post('/api/task-chats/', { taskId, sender: grace.employeeId, message: 'x' });
+    expect(errorOf(answer)).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
   });
 
   test('is refused in the same words on a task that is absent, another company’s, deleted or of a deleted project', async () => {
@@ -187,7 +187,7 @@ describe('writing a comment', () => {
     const details = new Set<string>();
     for (const task of [2 ** 40, foreign, deleted, orphaned]) {
       const answer = await write(grace, { taskId: task });
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['taskId'] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['taskId'] });
       expect(answer.body.issues[0].code).toBe('not_found');
       details.add(answer.body.detail);
     }
@@ -201,7 +201,7 @@ describe('writing a comment', () => {
     const foreign = await written(eve, { taskId: foreignTask });
     for (const reply_to of [2 ** 40, elsewhere._id, foreign._id]) {
       const answer = await write(grace, { reply_to });
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['reply_to'] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['reply_to'] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
     expect((await read(eve, foreignTask)).body.comments[0].replies).toEqual([]);
@@ -219,7 +219,7 @@ describe('writing a comment', () => {
     const answer = await write(grace, {
       mentionedEmails: [ada.email, 'nobody@example.com', gone.email, ada.email, eve.email],
     });
-    expect(refusal(answer)).toEqual({
+    expect(errorOf(answer)).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['mentionedEmails.1', 'mentionedEmails.2', 'mentionedEmails.4'],
@@ -231,7 +231,7 @@ describe('writing a comment', () => {
   test('takes 20 listed addresses and not 21', async () => {
     expect((await write(grace, { mentionedEmails: Array(20).fill(ada.email) })).status).toBe(200);
     const answer = await write(grace, { mentionedEmails: Array(21).fill(ada.email) });
-    expect(refusal(answer)).toMatchObject({ issues: ['mentionedEmails'] });
+    expect(errorOf(answer)).toMatchObject({ issues: ['mentionedEmails'] });
   });
 
   test('takes 64 KiB of UTF-8 and not one byte more, and nothing that is empty for a reader', async () => {
@@ -239,7 +239,7 @@ describe('writing a comment', () => {
     expect((await written(grace, { message: most })).message).toBe(most);
     const empty = ['', '   ', '<p><br></p>', '&nbsp;\u200b'];
     for (const message of [`${most}a`, ...empty, 'a\0b', '\ud800', 7, null, undefined])
-      expect({ message, ...refusal(await write(grace, { message })) }).toEqual({
+      expect({ message, ...errorOf(await write(grace, { message })) }).toEqual({
         message,
         status: 400,
         code: 'VALIDATION_FAILED',
@@ -252,10 +252,10 @@ describe('writing a comment', () => {
     const { _id, message } = await written(grace, { message: most, format });
     expect(message).toBe('&amp;'.repeat(13_107));
     const more = await write(grace, { message: `${most}&`, format });
-    expect(refusal(more)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['message'] });
+    expect(errorOf(more)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['message'] });
     const edited = await grace.patch(`/api/edit-task-chats/${_id}/`, { message: `${most}&`, format });
-    expect(refusal(edited)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['message'] });
-    expect(refusal(await write(grace, { format: 'markdown' }))).toMatchObject({ issues: ['format'] });
+    expect(errorOf(edited)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['message'] });
+    expect(errorOf(await write(grace, { format: 'markdown' }))).toMatchObject({ issues: ['format'] });
   });
 
   test('takes an https URL as image and nothing else', async () => {
@@ -275,7 +275,7 @@ describe('writing a comment', () => {
       '',
       7,
     ])
-      expect({ image, ...refusal(await write(grace, { image })) }).toMatchObject({ image, issues: ['image'] });
+      expect({ image, ...errorOf(await write(grace, { image })) }).toMatchObject({ image, issues: ['image'] });
   });
 
   test('names every field that is wrong', async () => {
@@ -286,7 +286,7 @@ describe('writing a comment', () => {
       mentionedEmails: ['nobody'],
       reply_to: 0,
     });
-    expect(refusal(answer)).toEqual({
+    expect(errorOf(answer)).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['taskId', 'sender', 'ClientSender', 'message', 'mentionedEmails.0', 'reply_to'],

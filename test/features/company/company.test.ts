@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { refusal, type Answer } from '../../support/actor.ts';
+import { errorOf, type Answer } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
@@ -39,7 +39,7 @@ async function pay(companyId: number, subscriptionId: number, amount: number, st
     .execute();
 }
 
-const issuesOf = async (body: unknown) => refusal(await ada.put(updateOf(ada.companyId), body)).issues;
+const issuesOf = async (body: unknown) => errorOf(await ada.put(updateOf(ada.companyId), body)).issues;
 
 describe('the details of a company', () => {
   test('tell any employee its profile, its trial and every plan relative to the current one', async () => {
@@ -119,7 +119,7 @@ describe('the details of a company', () => {
   test('are not found for another company, in the words of one that does not exist', async () => {
     const foreign = await neighbour.get(detailsOf(ada.companyId));
     const absent = await neighbour.get(detailsOf(999_999));
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect({ ...foreign.body, requestId: '', instance: '' }).toEqual({ ...absent.body, requestId: '', instance: '' });
   });
 });
@@ -167,7 +167,7 @@ describe('the update of a company', () => {
   ])('refuses %j as a time zone and changes nothing', async (timezone) => {
     const before = await ada.get(detailsOf(ada.companyId));
     const answer = await ada.put(updateOf(ada.companyId), { name: 'Never', timezone });
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['timezone'] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['timezone'] });
     expect((await ada.get(detailsOf(ada.companyId))).body.company).toEqual(before.body.company);
   });
 
@@ -181,7 +181,7 @@ describe('the update of a company', () => {
     const leader = await service.addEmployee(ada, { isTeamLeader: true });
     for (const person of [grace, leader]) {
       const answer = await person.put(updateOf(ada.companyId), { name: 'Mine' });
-      expect(refusal(answer)).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
+      expect(errorOf(answer)).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
     }
     expect((await ada.get(detailsOf(ada.companyId))).body.company.name).not.toBe('Mine');
   });
@@ -189,15 +189,15 @@ describe('the update of a company', () => {
   test('is not found for another company, and changes nothing there', async () => {
     const foreign = await neighbour.put(updateOf(ada.companyId), { name: 'Ours' });
     const absent = await neighbour.put(updateOf(999_999), { name: 'Ours' });
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(absent)).toEqual(refusal(foreign));
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(absent)).toEqual(errorOf(foreign));
     expect(foreign.body.detail).toBe(absent.body.detail);
     expect((await ada.get(detailsOf(ada.companyId))).body.company.name).not.toBe('Ours');
   });
 
   test('needs a sign-in', async () => {
-    expect(refusal(await service.stranger.put(updateOf(ada.companyId), { name: 'x' })).status).toBe(401);
-    expect(refusal(await service.stranger.get(detailsOf(ada.companyId))).status).toBe(401);
+    expect(errorOf(await service.anonymous.put(updateOf(ada.companyId), { name: 'x' })).status).toBe(401);
+    expect(errorOf(await service.anonymous.get(detailsOf(ada.companyId))).status).toBe(401);
   });
 });
 
@@ -222,7 +222,7 @@ describe('many changes of the time zone at once', () => {
       });
       const changes = zones.map((timezone) => one.put(updateOf(one.companyId), { timezone }));
       const refused = await Promise.race([Promise.any(changes), held]);
-      expect(refusal(refused as Answer)).toEqual({ status: 503, code: 'OVERLOADED' });
+      expect(errorOf(refused as Answer)).toEqual({ status: 503, code: 'OVERLOADED' });
       const writes = await Promise.all(
         Array.from({ length: 20 }, () =>
           other.post('/api/task-chats/', { taskId, sender: other.employeeId, message: 'Meanwhile' }),
@@ -235,7 +235,7 @@ describe('many changes of the time zone at once', () => {
       const made = answers.filter(({ status }) => status === 200);
       expect(made).toHaveLength(6);
       for (const answer of answers.filter(({ status }) => status !== 200)) {
-        expect(refusal(answer)).toEqual({ status: 503, code: 'OVERLOADED' });
+        expect(errorOf(answer)).toEqual({ status: 503, code: 'OVERLOADED' });
         expect(answer.headers.get('retry-after')).toBe('1');
       }
       const { body } = await one.get(`/company/${one.companyId}/details/`);

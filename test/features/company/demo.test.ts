@@ -22,7 +22,7 @@ beforeAll(async () => {
   await service.drain();
   const made =
     (await findDemoSignIn(services, file)) ?? (await findDemoSignIn(services, join(folder, 'other-node.json')));
-  const { status, body } = await service.stranger.post('/login/', made);
+  const { status, body } = await service.anonymous.post('/login/', made);
   if (status !== 200) throw new Error('the demo sign-in does not work');
   admin = { ...service.as(body), employeeId: body.employee._id, companyId: body.company.company_id } as Actor;
 });

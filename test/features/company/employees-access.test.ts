@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger } = service;
+const { anonymous } = service;
 const admin = await service.registerCompany({ name: 'Engines' });
 const neighbour = await service.registerCompany({ name: 'Looms' });
 const pathOf = (person: Actor, what: string) => `/api/employees/${person.employeeId}/${what}/`;
@@ -55,10 +55,10 @@ describe('an admin', () => {
     const { key } = await makeKey(grace);
     expect((await admin.get(pathOf(grace, 'access'))).body.sessions).toHaveLength(1);
     expect((await admin.delete(pathOf(grace, 'sessions'))).body).toEqual({ ended: 1 });
-    expect(refusal(await grace.get(projects))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await grace.get(projects))).toEqual({ status: 401, code: 'SESSION_ENDED' });
     expect((await elsewhere.get('/api/sessions/')).status).toBe(200);
     expect((await colleague.get(projects)).status).toBe(200);
-    expect((await stranger.get(projects, withKey(key))).status).toBe(200);
+    expect((await anonymous.get(projects, withKey(key))).status).toBe(200);
     expect((await admin.delete(pathOf(grace, 'sessions'))).body).toEqual({ ended: 0 });
     expect((await service.signIn(grace.email, admin.companyId)).employeeId).toBe(grace.employeeId);
   });
@@ -68,15 +68,15 @@ describe('an admin', () => {
     const grace = await service.addEmployee(admin);
     const [mine, opening] = [await makeKey(admin), await makeKey(boss, ['login', 'read'])];
     const claim = { email: grace.email, company_id: admin.companyId };
-    const { body: bound } = await stranger.post('/token-login/', claim, withKey(opening.key));
+    const { body: bound } = await anonymous.post('/token-login/', claim, withKey(opening.key));
     expect((await service.as(bound).get(projects)).status).toBe(200);
     expect((await admin.delete(pathOf(boss, 'api-keys'))).body).toEqual({ ended: 1 });
-    expect((await stranger.get(projects, withKey(opening.key))).status).toBe(401);
+    expect((await anonymous.get(projects, withKey(opening.key))).status).toBe(401);
     expect((await service.as(bound).get(projects)).status).toBe(401);
     for (const alive of [
       await grace.get(projects),
       await boss.get(projects),
-      await stranger.get(projects, withKey(mine.key)),
+      await anonymous.get(projects, withKey(mine.key)),
     ])
       expect(alive.status).toBe(200);
     expect((await admin.delete(pathOf(boss, 'api-keys'))).body).toEqual({ ended: 0 });
@@ -93,7 +93,7 @@ describe('the access of an employee', () => {
   test('is not there for the admin of another company', async () => {
     const grace = await service.addEmployee(admin);
     for (const answer of await Promise.all(tries(neighbour, grace)))
-      expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await grace.get(projects)).status).toBe(200);
   });
 
@@ -102,15 +102,15 @@ describe('the access of an employee', () => {
     const grace = await service.addEmployee(admin);
     const { key } = await makeKey(admin, ['read', 'write', 'login']);
     const claim = { email: admin.email, company_id: admin.companyId };
-    const { body: bound } = await stranger.post('/token-login/', claim, withKey(key));
+    const { body: bound } = await anonymous.post('/token-login/', claim, withKey(key));
     const boundAdmin = { ...admin, ...service.as(bound) };
     const expected: [Actor, string][] = [
       [leader, 'ADMIN_REQUIRED'],
       [boundAdmin, 'SESSION_BOUND'],
     ];
     for (const [by, code] of expected)
-      for (const answer of await Promise.all(tries(by, grace))) expect(refusal(answer)).toEqual({ status: 403, code });
-    expect(refusal(await stranger.get(pathOf(grace, 'access'), withKey(key)))).toEqual({
+      for (const answer of await Promise.all(tries(by, grace))) expect(errorOf(answer)).toEqual({ status: 403, code });
+    expect(errorOf(await anonymous.get(pathOf(grace, 'access'), withKey(key)))).toEqual({
       status: 403,
       code: 'SESSION_REQUIRED',
     });

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
-import { refusal, type Actor, type Answer } from '../../support/actor.ts';
+import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -117,7 +117,7 @@ describe('what is no picture', () => {
   ])('is refused: %s', async (_, make) => {
     const before = await countPictures();
     const answer = await member.patch(picturePath(member), { profilePicture: await make() });
-    expect(refusal(answer)).toEqual(invalidPicture);
+    expect(errorOf(answer)).toEqual(invalidPicture);
     expect(await countPictures()).toBe(before);
   });
 
@@ -135,7 +135,7 @@ describe('what is no picture', () => {
     expect(profilePicture.length).toBeGreaterThan(2.6 * 1024 * 1024);
     addressOf(await member.patch(picturePath(member), { profilePicture }));
     const large = await member.patch(picturePath(member), { profilePicture: 'A'.repeat(4 * 1024 * 1024) });
-    expect(refusal(large)).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
+    expect(errorOf(large)).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
   });
 });
 
@@ -165,7 +165,7 @@ describe('a picture that is too large', () => {
     [7_000, 7_000, 16, 'profilePicture must have at most 25 megapixels with 16 bits a channel.'],
   ])('is refused by its head, before it is decoded: %i x %i with %i bits', async (width, height, bits, detail) => {
     const answer = await member.patch(picturePath(member), { profilePicture: headOfPng(width, height, bits) });
-    expect(refusal(answer)).toEqual(invalidPicture);
+    expect(errorOf(answer)).toEqual(invalidPicture);
     expect(answer.body).toMatchObject({ detail, issues: [{ code: 'too_big' }] });
   });
 
@@ -199,11 +199,11 @@ describe('setting a picture', () => {
   test('of somebody else is for admins, and in another company there is nobody', async () => {
     const profilePicture = await base64(paint(4, 4).png());
     const answer = await member.patch(picturePath(admin), { profilePicture });
-    expect(refusal(answer)).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(answer)).toEqual({ status: 403, code: 'FORBIDDEN' });
     for (const actor of [member, admin]) {
       const foreign = await actor.patch(picturePath(foreigner), { profilePicture });
       const absent = await actor.patch('/employee/update-picture/999999/', { profilePicture });
-      expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
       expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
     }
     expect((await foreigner.get(`/employee/me/${foreigner.employeeId}/`)).body.profilePicture).toBeNull();
@@ -222,10 +222,10 @@ describe('the address of a picture', () => {
       `x/${pictureId}`,
     ];
     for (const address of [...wrong, `${companyId}/${crypto.randomUUID()}`, `99999999999999999999/${pictureId}`]) {
-      expect(refusal(await service.stranger.get(`/pictures/${address}`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(await service.anonymous.get(`/pictures/${address}`))).toEqual({ status: 404, code: 'NOT_FOUND' });
     }
-    const wrongMethod = await service.stranger.delete(path);
-    expect(refusal(wrongMethod)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+    const wrongMethod = await service.anonymous.delete(path);
+    expect(errorOf(wrongMethod)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
     expect(wrongMethod.headers.get('allow')).toContain('GET, HEAD');
     expect((await fetchPicture(path, 'HEAD')).status).toBe(200);
   });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { selectMatches } from '../../../server/features/employees/select-matches.ts';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { subscribe } from '../../support/plan.ts';
 import { startService } from '../../support/service.ts';
 
@@ -120,14 +120,14 @@ describe('a search', () => {
       foreigner.employeeId,
     ]);
     const foreign = await admin.get(`/employees/search/${foreigner.companyId}/?q=ann`);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 
   test('wants 1 to 200 characters', async () => {
     const issue = { status: 400, code: 'VALIDATION_FAILED', issues: ['q'] };
-    expect(refusal(await admin.get(`/employees/search/${admin.companyId}/`))).toEqual(issue);
-    expect(refusal(await search(' '))).toEqual(issue);
-    expect(refusal(await search('a'.repeat(201)))).toEqual(issue);
+    expect(errorOf(await admin.get(`/employees/search/${admin.companyId}/`))).toEqual(issue);
+    expect(errorOf(await search(' '))).toEqual(issue);
+    expect(errorOf(await search('a'.repeat(201)))).toEqual(issue);
     expect((await search('a '.repeat(100))).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { password, startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -86,7 +86,7 @@ describe('a change of an employee', () => {
     };
     for (const [field, value] of Object.entries(standing)) {
       const answer = await member.patch(path(member.employeeId), { phone: '9', [field]: value });
-      expect(refusal(answer)).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
+      expect(errorOf(answer)).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
       expect(answer.body.detail).toContain(field);
     }
     expect(await read(admin, member.employeeId)).toEqual(before);
@@ -94,7 +94,7 @@ describe('a change of an employee', () => {
 
   test('of somebody else is for admins', async () => {
     const answer = await member.patch(path(admin.employeeId), { first_name: 'Eve' });
-    expect(refusal(answer)).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(answer)).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect((await read(admin, admin.employeeId)).first_name).toBe('Ada');
   });
 
@@ -103,7 +103,7 @@ describe('a change of an employee', () => {
       for (const patch of [{ phone: '1' }, { isAdmin: false }]) {
         const foreign = await actor.patch(path(foreigner.employeeId), patch);
         const absent = await actor.patch(path(999_999), patch);
-        expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+        expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
         expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
       }
     }
@@ -119,7 +119,7 @@ describe('a change of an employee', () => {
       isAdmin: 'yes',
       is_active: null,
     };
-    const { issues } = refusal(await admin.patch(path(member.employeeId), wrong));
+    const { issues } = errorOf(await admin.patch(path(member.employeeId), wrong));
     expect(issues?.toSorted()).toEqual(Object.keys(wrong).toSorted());
   });
 });
@@ -130,13 +130,13 @@ describe('a deactivation', () => {
     const other = await service.addEmployee(admin);
     const { body } = await admin.patch(path(person.employeeId), { is_active: false });
     expect(body).toMatchObject({ is_active: false, isActive: false, isDeleted: false });
-    expect(refusal(await person.get('/api/sessions/'))).toEqual(sessionEnded);
+    expect(errorOf(await person.get('/api/sessions/'))).toEqual(sessionEnded);
     const refresh = await person.post('/api/token/refresh/', { refresh_token: person.pair.refresh_token });
-    expect(refusal(refresh)).toEqual(sessionEnded);
+    expect(errorOf(refresh)).toEqual(sessionEnded);
     expect(await isIn(other)).toBe(true);
 
     await admin.patch(path(person.employeeId), { is_active: true });
-    expect(refusal(await person.get('/api/sessions/'))).toEqual(sessionEnded);
+    expect(errorOf(await person.get('/api/sessions/'))).toEqual(sessionEnded);
     expect(await isIn(await service.signIn(person.email))).toBe(true);
   });
 });
@@ -149,8 +149,8 @@ describe('the last active admin', () => {
     const idle = await service.addEmployee(boss, { isAdmin: true });
     await boss.patch(path(idle.employeeId), { is_active: false });
     for (const patch of [{ isAdmin: false }, { is_active: false }])
-      expect(refusal(await boss.patch(path(boss.employeeId), patch))).toEqual(lastAdmin);
-    expect(refusal(await boss.delete(path(boss.employeeId)))).toEqual(lastAdmin);
+      expect(errorOf(await boss.patch(path(boss.employeeId), patch))).toEqual(lastAdmin);
+    expect(errorOf(await boss.delete(path(boss.employeeId)))).toEqual(lastAdmin);
     expect(await read(boss, boss.employeeId)).toMatchObject({ isAdmin: true, isActive: true, isDeleted: false });
 
     await boss.patch(path(idle.employeeId), { is_active: true });
@@ -187,11 +187,11 @@ describe('a change of the address', () => {
     const email = newAddress();
     const { body } = await admin.patch(path(person.employeeId), { email: email.toUpperCase() });
     expect(body).toMatchObject({ email, invitationStatus: 'pending' });
-    expect(refusal(await person.get('/api/sessions/'))).toEqual(sessionEnded);
-    const scripted = await service.stranger.get(`/employee/me/${person.employeeId}/`, {
+    expect(errorOf(await person.get('/api/sessions/'))).toEqual(sessionEnded);
+    const scripted = await service.anonymous.get(`/employee/me/${person.employeeId}/`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    expect(refusal(scripted)).toEqual({ status: 401, code: 'INVALID_TOKEN' });
+    expect(errorOf(scripted)).toEqual({ status: 401, code: 'INVALID_TOKEN' });
     await service.drain();
     expect(service.mailbox.to(email).map(({ template }) => template)).toEqual(['invitation']);
   });
@@ -204,8 +204,12 @@ describe('a change of the address', () => {
     expect(await accountOf(shared.email)).toMatchObject({ account_id: before!.account_id });
     expect((await service.signIn(shared.email)).companyId).toBe(foreigner.companyId);
     expect(await isIn(elsewhere)).toBe(true);
-    const back = await service.stranger.post('/login/', { email: shared.email, password, company_id: admin.companyId });
-    expect(refusal(back)).toMatchObject({ status: 400, issues: ['company_id'] });
+    const back = await service.anonymous.post('/login/', {
+      email: shared.email,
+      password,
+      company_id: admin.companyId,
+    });
+    expect(errorOf(back)).toMatchObject({ status: 400, issues: ['company_id'] });
   });
 
   test('does not touch the account that has the new address, until its owner accepts', async () => {
@@ -221,7 +225,7 @@ describe('a change of the address', () => {
     await admin.delete(path(gone.employeeId));
     for (const email of [member.email, gone.email]) {
       const answer = await admin.patch(path(person.employeeId), { email });
-      expect(refusal(answer)).toEqual({ status: 409, code: 'EMPLOYEE_EXISTS' });
+      expect(errorOf(answer)).toEqual({ status: 409, code: 'EMPLOYEE_EXISTS' });
     }
     expect(await isIn(person)).toBe(true);
     expect((await read(admin, person.employeeId)).email).toBe(person.email);

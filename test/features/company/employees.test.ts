@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { acceptInvitation, startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -94,7 +94,7 @@ describe('adding an employee', () => {
     const input = grace();
     await admin.post('/employee/add/', input);
     const again = await admin.post('/employee/add/', { ...input, email: input.email.toUpperCase() });
-    expect(refusal(again)).toEqual({ status: 409, code: 'EMPLOYEE_EXISTS' });
+    expect(errorOf(again)).toEqual({ status: 409, code: 'EMPLOYEE_EXISTS' });
     await service.drain();
     expect(mailbox.to(input.email)).toHaveLength(1);
   });
@@ -104,7 +104,7 @@ describe('adding an employee', () => {
     const { body } = await admin.post('/employee/add/', input);
     await admin.delete(`/api/employees/${body._id}/`);
     const again = await admin.post('/employee/add/', input);
-    expect(refusal(again)).toEqual({ status: 409, code: 'EMPLOYEE_EXISTS' });
+    expect(errorOf(again)).toEqual({ status: 409, code: 'EMPLOYEE_EXISTS' });
     expect(again.body.detail).toContain(`/api/employees/${body._id}/restore/`);
   });
 
@@ -121,7 +121,7 @@ describe('adding an employee', () => {
     const input = grace();
     for (const companyId of [foreigner.companyId, absentId]) {
       const answer = await admin.post('/employee/add/', { ...input, companyId });
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['companyId'] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['companyId'] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
     await service.drain();
@@ -129,12 +129,12 @@ describe('adding an employee', () => {
   });
 
   test('is for admins only', async () => {
-    expect(refusal(await member.post('/employee/add/', grace()))).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
+    expect(errorOf(await member.post('/employee/add/', grace()))).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
   });
 
   test('names every field that is wrong', async () => {
     const answer = await admin.post('/employee/add/', { first_name: '', email: 'x', phone: 7, salary: -1 });
-    expect(refusal(answer)).toEqual({
+    expect(errorOf(answer)).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['first_name', 'last_name', 'email', 'companyId', 'phone', 'salary'],
@@ -152,7 +152,7 @@ describe('reading an employee', () => {
   test("answers 404 alike for another company's and for nobody", async () => {
     const foreign = await admin.get(`/employee/me/${foreigner.employeeId}/`);
     const absent = await admin.get(`/employee/me/${absentId}/`);
-    expect(refusal(foreign)).toEqual(notFound);
+    expect(errorOf(foreign)).toEqual(notFound);
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
   });
 });
@@ -186,7 +186,7 @@ describe('the lists', () => {
   test("answer 404 for another company's", async () => {
     for (const list of ['', 'activeUsers/', 'InactiveUsers/']) {
       const foreign = await admin.get(`/employee/list/${list}${foreigner.companyId}/`);
-      expect(refusal(foreign)).toEqual(notFound);
+      expect(errorOf(foreign)).toEqual(notFound);
     }
   });
 });
@@ -214,7 +214,7 @@ describe('deleting and restoring', () => {
       expect({ status, body }).toEqual({ status: 200, body: { success: true } });
     }
     expect(await read(admin, leaver.employeeId)).toMatchObject({ isDeleted: true, isActive: false, is_active: false });
-    expect(refusal(await leaver.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await leaver.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
     const key = await service.database.db
       .selectFrom('api_keys')
       .where('company_id', '=', admin.companyId)
@@ -224,12 +224,12 @@ describe('deleting and restoring', () => {
     expect(key.revoked_at).not.toBeNull();
 
     const revive = await admin.patch(path, { is_active: true });
-    expect(refusal(revive)).toEqual({ status: 409, code: 'EMPLOYEE_DELETED' });
+    expect(errorOf(revive)).toEqual({ status: 409, code: 'EMPLOYEE_DELETED' });
     for (let time = 0; time < 2; time += 1) {
       const { body } = await admin.post(`${path}restore/`);
       expect(body).toMatchObject({ isDeleted: false, isActive: true, isTeamLeader: true, designation: 'Nurse' });
     }
-    expect(refusal(await leaver.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(errorOf(await leaver.get('/api/sessions/'))).toEqual({ status: 401, code: 'SESSION_ENDED' });
     expect((await service.signIn(leaver.email)).employeeId).toBe(leaver.employeeId);
   });
 
@@ -238,9 +238,9 @@ describe('deleting and restoring', () => {
       (actor: Actor, id: number) => actor.delete(`/api/employees/${id}/`),
       (actor: Actor, id: number) => actor.post(`/api/employees/${id}/restore/`),
     ]) {
-      expect(refusal(await send(member, admin.employeeId))).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
-      expect(refusal(await send(admin, foreigner.employeeId))).toEqual(notFound);
-      expect(refusal(await send(admin, absentId))).toEqual(notFound);
+      expect(errorOf(await send(member, admin.employeeId))).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
+      expect(errorOf(await send(admin, foreigner.employeeId))).toEqual(notFound);
+      expect(errorOf(await send(admin, absentId))).toEqual(notFound);
     }
     expect((await foreigner.get('/api/sessions/')).status).toBe(200);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor, type Answer } from '../../support/actor.ts';
+import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { password, squat, startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger, mailbox, clock } = service;
+const { anonymous, mailbox, clock } = service;
 
 let addresses = 0;
 const newAddress = () => `invitee${(addresses += 1)}@example.com`;
@@ -16,13 +16,13 @@ async function invite(admin: Actor, email: string): Promise<{ employeeId: number
 }
 
 async function loginByCode(email: string, companyId?: number): Promise<Answer> {
-  await stranger.post('/verify-email/', { email });
+  await anonymous.post('/verify-email/', { email });
   await service.drain();
   const otp = mailbox.lastCode(email);
-  return stranger.post('/otp-login/', { email, otp, ...(companyId === undefined ? {} : { company_id: companyId }) });
+  return anonymous.post('/otp-login/', { email, otp, ...(companyId === undefined ? {} : { company_id: companyId }) });
 }
 
-const loginByPassword = (email: string, more: object = {}) => stranger.post('/login/', { email, password, ...more });
+const loginByPassword = (email: string, more: object = {}) => anonymous.post('/login/', { email, password, ...more });
 const statusOf = async (admin: Actor, employeeId: number) =>
   (await admin.get(`/employee/me/${employeeId}/`)).body.invitationStatus;
 const openTo = async (answer: Answer) => (await service.as(answer.body).get('/api/invitations/')).body.invitations;
@@ -92,7 +92,7 @@ describe('an invited employee', () => {
     const accepted = await accept(login, invitation._id);
     expect(accepted.body.employee).toMatchObject({ _id: employeeId, invitationStatus: 'accepted' });
     // The session goes on in the company that was joined.
-    expect(refusal(await service.as(login.body).get('/api/sessions/'))).toMatchObject({ code: 'SESSION_ENDED' });
+    expect(errorOf(await service.as(login.body).get('/api/sessions/'))).toMatchObject({ code: 'SESSION_ENDED' });
     expect((await service.as(accepted.body).get(`/employee/me/${employeeId}/`)).status).toBe(200);
   });
 
@@ -105,10 +105,10 @@ describe('an invited employee', () => {
     const byPassword = await loginByPassword(there.email);
     expect(byPassword.body.company.company_id).toBe(there.companyId);
     const named = await loginByPassword(there.email, { company_id: here.companyId });
-    expect(refusal(named)).toMatchObject({ status: 400, issues: ['company_id'] });
+    expect(errorOf(named)).toMatchObject({ status: 400, issues: ['company_id'] });
     const [invitation] = await openTo(byPassword);
     for (const login of [old, byPassword])
-      expect(refusal(await accept(login, invitation._id))).toEqual({ status: 403, code: 'ADDRESS_PROOF_REQUIRED' });
+      expect(errorOf(await accept(login, invitation._id))).toEqual({ status: 403, code: 'ADDRESS_PROOF_REQUIRED' });
     expect(await statusOf(here, employeeId)).toBe('pending');
   });
 
@@ -126,7 +126,7 @@ describe('an invited employee', () => {
     const login = await loginByPassword(there.email);
     const [invitation] = await openTo(login);
     for (const wrong of ['x', foreign])
-      expect(refusal(await accept(login, invitation._id, { token: wrong }))).toMatchObject({ status: 403 });
+      expect(errorOf(await accept(login, invitation._id, { token: wrong }))).toMatchObject({ status: 403 });
     expect((await accept(login, invitation._id, { token })).body.employee._id).toBe(employeeId);
     expect(service.log()).not.toContain(token);
   });
@@ -138,8 +138,8 @@ describe('an invited employee', () => {
     const [{ _id: declined }] = await openTo(login);
     const decline = (id: number) => service.as(login.body).post(`/api/invitations/${id}/decline/`);
     expect((await decline(declined)).body).toEqual({ success: true });
-    expect(refusal(await decline(declined))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await accept(login, declined))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await decline(declined))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await accept(login, declined))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(await statusOf(here, employeeId)).toBe('pending');
     await here.patch(`/api/employees/${employeeId}/`, { email: there.email });
     const [{ _id: again }] = await openTo(login);
@@ -160,7 +160,7 @@ describe('an invited employee', () => {
       const [{ _id: id }] = await openTo(login);
       expect((await end(here, employeeId)).status).toBe(200);
       expect(await openTo(login)).toEqual([]);
-      expect(refusal(await accept(login, id))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(await accept(login, id))).toEqual({ status: 404, code: 'NOT_FOUND' });
     }
   });
 
@@ -184,10 +184,10 @@ describe('an invitation', () => {
     ];
     await invite(here, there.email);
     const [{ _id: id }] = await openTo(await loginByCode(there.email));
-    for (const stranger of [thief, here]) {
-      expect((await stranger.get('/api/invitations/')).body.invitations).toEqual([]);
+    for (const outsider of [thief, here]) {
+      expect((await outsider.get('/api/invitations/')).body.invitations).toEqual([]);
       for (const verb of ['accept', 'decline'])
-        expect(refusal(await stranger.post(`/api/invitations/${id}/${verb}/`))).toEqual({
+        expect(errorOf(await outsider.post(`/api/invitations/${id}/${verb}/`))).toEqual({
           status: 404,
           code: 'NOT_FOUND',
         });
@@ -245,7 +245,7 @@ describe('a company', () => {
     await service.signIn(victim.email);
     const { employeeId } = await invite(attacker, victim.email);
     const { body: key } = await attacker.post('/api/api-keys/', { name: 'SSO', scopes: ['login'] });
-    const opened = await stranger.post(
+    const opened = await anonymous.post(
       '/token-login/',
       { email: victim.email, company_id: attacker.companyId },
       { headers: { authorization: `Bearer ${key.key}` } },
@@ -254,9 +254,9 @@ describe('a company', () => {
     const puppet = service.as(opened.body);
     const bound = { status: 403, code: 'SESSION_BOUND' };
     const claim = { email: victim.email, company_id: victim.companyId };
-    expect(refusal(await puppet.post('/token-login/', claim))).toEqual(bound);
-    expect(refusal(await puppet.get('/api/sessions/'))).toEqual(bound);
-    expect(refusal(await puppet.get('/api/invitations/'))).toEqual(bound);
+    expect(errorOf(await puppet.post('/token-login/', claim))).toEqual(bound);
+    expect(errorOf(await puppet.get('/api/sessions/'))).toEqual(bound);
+    expect(errorOf(await puppet.get('/api/invitations/'))).toEqual(bound);
     expect((await loginByPassword(victim.email)).body.company.company_id).toBe(victim.companyId);
     expect((await victim.get('/api/sessions/')).status).toBe(200);
   });
@@ -276,7 +276,7 @@ describe('a company', () => {
     const { employeeId } = await invite(admin, email);
     const { body } = await loginByCode(email);
     expect(body.employee._id).toBe(employeeId);
-    expect(refusal(await squatter.get('/api/sessions/'))).toMatchObject({ code: 'SESSION_ENDED' });
-    expect(refusal(await loginByPassword(email))).toEqual({ status: 401, code: 'INVALID_CREDENTIALS' });
+    expect(errorOf(await squatter.get('/api/sessions/'))).toMatchObject({ code: 'SESSION_ENDED' });
+    expect(errorOf(await loginByPassword(email))).toEqual({ status: 401, code: 'INVALID_CREDENTIALS' });
   });
 });

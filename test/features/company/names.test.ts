@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../support/actor.ts';
+import { errorOf } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
-const { stranger, mailbox } = service;
+const { anonymous, mailbox } = service;
 const admin = await service.registerCompany({ name: 'Engines' });
 
 const honest = [
@@ -35,9 +35,9 @@ const hidden = ['Ada\u202EevilA', 'Ada\nBcc: x@example.com', 'Ada\u0007', 'Ada\u
 
 const sent = async (values: Record<string, unknown>) => {
   const email = `p${Math.random().toString(36).slice(2)}@example.com`;
-  await stranger.post('/get-register-otp/', { email });
+  await anonymous.post('/get-register-otp/', { email });
   await service.drain();
-  return stranger.post('/api/create-company-and-employee/', {
+  return anonymous.post('/api/create-company-and-employee/', {
     company_name: 'Looms',
     email,
     otp: mailbox.lastCode(email),
@@ -76,7 +76,7 @@ describe('a name', () => {
   test.each(fields)('%s %s holds no web address and nothing hidden', async (field, _of, write) => {
     for (const wrong of [...links, ...hidden]) {
       const answer = await write(wrong);
-      expect([wrong, refusal(answer as never)]).toEqual([
+      expect([wrong, errorOf(answer as never)]).toEqual([
         wrong,
         { status: 400, code: 'VALIDATION_FAILED', issues: [field] },
       ]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusal, type Actor, type Answer } from '../../support/actor.ts';
+import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { subscribe } from '../../support/plan.ts';
 import { startService } from '../../support/service.ts';
 
@@ -37,7 +37,7 @@ test('of 64 who are added at once for the last 3 places, 3 are, and nobody else 
   const answers = await Promise.all(Array.from({ length: 64 }, () => add(admin)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
   const refused = answers.filter(({ status }) => status !== 200);
-  expect(refused.map(refusal)).toEqual(refused.map(() => reached));
+  expect(refused.map(errorOf)).toEqual(refused.map(() => reached));
   expect(refused[0]!.body.detail).toContain('10 places');
   expect(await countActive(admin)).toBe(starterPlaces);
   await service.drain();
@@ -47,16 +47,16 @@ test('of 64 who are added at once for the last 3 places, 3 are, and nobody else 
 test('a place that somebody leaves is free again, for one who comes back or a new one', async () => {
   const { admin, employeeIds } = await companyWithPlaces(0);
   const [left, deleted] = employeeIds;
-  expect(refusal(await add(admin))).toEqual(reached);
+  expect(errorOf(await add(admin))).toEqual(reached);
   expect((await admin.patch(`/api/employees/${left}/`, { is_active: false })).status).toBe(200);
   expect((await admin.delete(`/api/employees/${deleted}/`)).status).toBe(200);
   expect((await add(admin)).status).toBe(200);
   expect((await admin.post(`/api/employees/${deleted}/restore/`)).status).toBe(200);
 
-  expect(refusal(await admin.patch(`/api/employees/${left}/`, { is_active: true }))).toEqual(reached);
+  expect(errorOf(await admin.patch(`/api/employees/${left}/`, { is_active: true }))).toEqual(reached);
   expect((await admin.get(`/employee/me/${left}/`)).body.isActive).toBe(false);
   expect((await admin.delete(`/api/employees/${left}/`)).status).toBe(200);
-  expect(refusal(await admin.post(`/api/employees/${left}/restore/`))).toEqual(reached);
+  expect(errorOf(await admin.post(`/api/employees/${left}/restore/`))).toEqual(reached);
   // Restoring or activating who is there already takes no place.
   expect((await admin.post(`/api/employees/${deleted}/restore/`)).status).toBe(200);
   expect((await admin.patch(`/api/employees/${deleted}/`, { is_active: true })).status).toBe(200);
@@ -84,7 +84,7 @@ test('a plan that has ended still counts, and one without a limit has none', asy
     .set({ status: 'expired', ends_at: ended })
     .where('company_id', '=', admin.companyId)
     .execute();
-  expect(refusal(await add(admin))).toEqual(reached);
+  expect(errorOf(await add(admin))).toEqual(reached);
   await subscribe(service, admin, 'enterprise');
   expect((await add(admin)).status).toBe(200);
 });

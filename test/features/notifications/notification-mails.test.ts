@@ -173,12 +173,12 @@ describe('many notifications', () => {
   });
 
   test('of another company are mailed to its own people alone', async () => {
-    const stranger = await service.registerCompany({ name: 'Elsewhere' });
-    await wish(stranger, { task: both });
+    const outsider = await service.registerCompany({ name: 'Elsewhere' });
+    await wish(outsider, { task: both });
     await wish(await service.signIn(admin.email), { task: both });
-    await tell([stranger], [{}]);
-    expect(mailsTo(stranger)).toHaveLength(1);
-    expect(mailsTo(stranger)[0]!.text).toContain('preferences for Elsewhere');
+    await tell([outsider], [{}]);
+    expect(mailsTo(outsider)).toHaveLength(1);
+    expect(mailsTo(outsider)[0]!.text).toContain('preferences for Elsewhere');
     expect(mailsTo(admin)).toEqual([]);
   });
 });

@@ -8,9 +8,9 @@ const admin = await service.registerCompany();
 const ada = await service.addEmployee(admin, { first_name: 'Ada', last_name: 'A', isTeamLeader: true });
 const bob = await service.addEmployee(admin, { first_name: 'Bob', last_name: 'B' });
 const cy = await service.addEmployee(admin, { first_name: 'Cy', last_name: 'C' });
-const stranger = await service.registerCompany({ name: 'Elsewhere' });
+const outsider = await service.registerCompany({ name: 'Elsewhere' });
 const { projectId } = await startWork(admin, { name: 'Engine' });
-const everybody = [admin, ada, bob, cy, stranger];
+const everybody = [admin, ada, bob, cy, outsider];
 
 /** What somebody is told since they last asked. */
 async function told(person: Actor): Promise<Record<string, unknown>[]> {
@@ -44,13 +44,13 @@ describe('a task', () => {
     };
     expect(await told(bob)).toMatchObject([{ ...common, title: 'Ada A assigned you Cut gears' }]);
     expect(await told(cy)).toMatchObject([{ ...common, title: 'Ada A made you a collaborator on Cut gears' }]);
-    await expectSilence(ada, admin, stranger);
+    await expectSilence(ada, admin, outsider);
 
     const path = `/api/tasks/${task._id}/`;
     const everyone = [ada.employeeId, bob.employeeId, cy.employeeId, admin.employeeId];
     await ada.patch(path, { owner_id: bob.employeeId, collaboratorIds: everyone, title: 'Cut more gears' });
     expect(await told(admin)).toMatchObject([{ ...common, title: 'Ada A made you a collaborator on Cut more gears' }]);
-    await expectSilence(ada, bob, cy, stranger);
+    await expectSilence(ada, bob, cy, outsider);
     await ada.patch(path, { owner_id: cy.employeeId });
     await ada.patch(path, { owner_id: ada.employeeId });
     await ada.patch(path, { owner_id: bob.employeeId });
@@ -60,7 +60,7 @@ describe('a task', () => {
 
   test('that is refused or deleted tells nobody, and neither does one of one’s own', async () => {
     await forget();
-    const foreign = { projectId, title: 'No', owner_id: bob.employeeId, collaboratorIds: [stranger.employeeId] };
+    const foreign = { projectId, title: 'No', owner_id: bob.employeeId, collaboratorIds: [outsider.employeeId] };
     expect((await ada.post('/api/tasks/', foreign)).status).toBe(400);
     const { body } = await ada.post('/api/tasks/', { ...foreign, collaboratorIds: [] });
     await ada.delete(`/api/tasks/${body._id}/`);
@@ -106,7 +106,7 @@ test('a project tells its new owner, and admins where its hours are exceeded', a
   const log = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T10:00:00Z' };
   await bob.post('/tasklog/create/', { task_id: task._id, employee_id: bob.employeeId, ...log });
   expect(await told(admin)).toMatchObject([{ ...common, title: 'Loom is over its allocated hours' }]);
-  await expectSilence(bob, cy, ada, stranger);
+  await expectSilence(bob, cy, ada, outsider);
 });
 
 test('the company notifies everybody but the person who did it of another name or time zone', async () => {
@@ -118,7 +118,7 @@ test('the company notifies everybody but the person who did it of another name o
     expect(await told(person)).toMatchObject([
       { ...notice, title: 'Your company is called Difference Engines now', actor: { _id: admin.employeeId } },
     ]);
-  await expectSilence(admin, stranger);
+  await expectSilence(admin, outsider);
   await admin.put(path, { name: 'Difference Engines', timezone: 'Europe/Berlin' });
   await admin.put(path, {});
   await expectSilence(...everybody);

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { notify, type NewNotification } from '../../../server/features/notifications/notify.ts';
 import { verifyCounts } from '../../../db/derived/verify-counts.ts';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
-let facts = 0;
+let events = 0;
 
 /** Notifies a person, as a job handler does. */
 async function tell(recipient: Actor, ...more: Partial<NewNotification>[]): Promise<void> {
   const notifications = more.map((one) => ({
     recipientId: recipient.employeeId,
-    cause: `fact ${(facts += 1)}`,
+    cause: `fact ${(events += 1)}`,
     appType: 'task' as const,
     category: 'task' as const,
     priority: 'primary' as const,
@@ -122,7 +122,7 @@ describe('the list', () => {
     'refuses %s by naming it',
     async (query) => {
       const answer = await listOf(admin, `?${query}`);
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [query.split('=')[0]] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [query.split('=')[0]] });
     },
   );
 
@@ -196,7 +196,7 @@ describe('deleting', () => {
   test.each([[[]], [[0]], [['1']], [Array.from({ length: 1001 }, (_, index) => index + 1)]])(
     'refuses a list that is no list of 1 to 1,000 identifiers',
     async (ids) => {
-      expect(refusal(await admin.delete('/notifications/delete/', { notification_ids: ids }))).toMatchObject({
+      expect(errorOf(await admin.delete('/notifications/delete/', { notification_ids: ids }))).toMatchObject({
         status: 400,
         code: 'VALIDATION_FAILED',
       });
@@ -207,7 +207,7 @@ describe('deleting', () => {
 describe("somebody else's notifications", () => {
   test('are refused to a colleague, and not there for a stranger', async () => {
     const person = await service.addEmployee(admin);
-    const stranger = await service.registerCompany();
+    const outsider = await service.registerCompany();
     await tell(person, {});
     const [one] = (await listOf(person)).body.results;
     const own = [
@@ -220,18 +220,18 @@ describe("somebody else's notifications", () => {
     ] as const;
     for (const [method, path] of own) {
       const body = method === 'GET' ? undefined : {};
-      expect([path, refusal(await admin.send(method, path, body))]).toEqual([path, { status: 403, code: 'FORBIDDEN' }]);
-      expect([path, refusal(await stranger.send(method, path, body))]).toEqual([
+      expect([path, errorOf(await admin.send(method, path, body))]).toEqual([path, { status: 403, code: 'FORBIDDEN' }]);
+      expect([path, errorOf(await outsider.send(method, path, body))]).toEqual([
         path,
         { status: 404, code: 'NOT_FOUND' },
       ]);
     }
-    for (const caller of [admin, stranger]) {
-      expect(refusal(await caller.patch(`/api/notifications/read/${one._id}/`))).toEqual({
+    for (const caller of [admin, outsider]) {
+      expect(errorOf(await caller.patch(`/api/notifications/read/${one._id}/`))).toEqual({
         status: 404,
         code: 'NOT_FOUND',
       });
-      expect(refusal(await caller.patch(`/api/notifications/${one._id}/`, { read: true }))).toEqual({
+      expect(errorOf(await caller.patch(`/api/notifications/${one._id}/`, { read: true }))).toEqual({
         status: 404,
         code: 'NOT_FOUND',
       });
@@ -259,7 +259,7 @@ describe('flags', () => {
     });
     expect((await person.patch(path, { read: false })).body).toMatchObject({ read: false });
     expect(await unreadOf(person)).toBe(1);
-    expect(refusal(await person.patch(path, { starred: 'yes' }))).toMatchObject({ status: 400, issues: ['starred'] });
+    expect(errorOf(await person.patch(path, { starred: 'yes' }))).toMatchObject({ status: 400, issues: ['starred'] });
   });
 });
 
@@ -274,7 +274,7 @@ describe('preferences', () => {
     await tell(person, { category: 'notice' }, { category: 'task' });
     expect((await listOf(person)).body.results).toMatchObject([{ category: 'task' }]);
     expect(await unreadOf(person)).toBe(1);
-    expect(refusal(await person.put(path, { notice: { inApp: 'no' } }))).toMatchObject({
+    expect(errorOf(await person.put(path, { notice: { inApp: 'no' } }))).toMatchObject({
       status: 400,
       issues: ['notice.inApp', 'notice.email'],
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -157,11 +157,11 @@ describe('many task logs at once', () => {
     expect((await admin.get(`/api/projects/${projectId}/`)).body.loggedHours).toBe(1125);
 
     const tooMany = await leader.post(bulkOf(grace.employeeId), many(1001, 1500));
-    expect(refusal(tooMany)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [''] });
+    expect(errorOf(tooMany)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [''] });
     expect(tooMany.body.detail).toBe('must have 1 to 1,000 entries.');
-    expect(refusal(await grace.post(bulkOf(grace.employeeId), []))).toMatchObject({ status: 400, issues: [''] });
-    expect(refusal(await grace.post(bulkOf(grace.employeeId), {}))).toMatchObject({ status: 400, issues: [''] });
-    expect(refusal(await grace.post(bulkOf(grace.employeeId)))).toMatchObject({ status: 400, issues: [''] });
+    expect(errorOf(await grace.post(bulkOf(grace.employeeId), []))).toMatchObject({ status: 400, issues: [''] });
+    expect(errorOf(await grace.post(bulkOf(grace.employeeId), {}))).toMatchObject({ status: 400, issues: [''] });
+    expect(errorOf(await grace.post(bulkOf(grace.employeeId)))).toMatchObject({ status: 400, issues: [''] });
     expect((await logsOf(taskId)).taskLogs).toHaveLength(1500);
     expect(await differences()).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('one invalid entry', () => {
       entry(taskId, { userId: neighbour.employeeId, startTime: '2999-01-01T00:00:00Z' }),
       entry(999_999, { startTime: at('11:00'), endTime: at('11:01', '2025-03-04') }),
     ]);
-    expect(refusal(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+    expect(errorOf(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     expect(answer.body.issues.map(({ path, code }: { path: unknown; code: string }) => [path, code])).toEqual([
       [[1, 'endTime'], 'out_of_range'],
       [[2, 'taskId'], 'not_found'],
@@ -198,7 +198,7 @@ describe('one invalid entry', () => {
   test('is named where its shape is wrong, too', async () => {
     const { taskId } = await startWork(admin);
     const shapes = [entry(taskId), {}, 'x', entry(taskId, { startTime: '2025-02-30T09:00:00Z', manualAdd: 'yes' })];
-    expect(refusal(await grace.post(bulkOf(grace.employeeId), shapes))).toEqual({
+    expect(errorOf(await grace.post(bulkOf(grace.employeeId), shapes))).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['1.taskId', '1.userId', '1.startTime', '1.endTime', '2', '3.startTime', '3.manualAdd'],
@@ -211,14 +211,14 @@ describe('one invalid entry', () => {
     await admin.delete(`/api/tasks/${gone.taskId}/`);
     await admin.delete(`/api/projects/${dropped.projectId}/`);
     const answer = await grace.post(bulkOf(grace.employeeId), [entry(gone.taskId), entry(dropped.taskId)]);
-    expect(refusal(answer)).toMatchObject({ status: 400, issues: ['0.taskId', '1.taskId'] });
+    expect(errorOf(answer)).toMatchObject({ status: 400, issues: ['0.taskId', '1.taskId'] });
   });
 });
 
 describe('whose time it is', () => {
   test('is written by themself, a team leader or an admin, and by nobody else', async () => {
     const { taskId } = await startWork(admin);
-    expect(refusal(await joan.post(bulkOf(grace.employeeId), [entry(taskId)]))).toEqual({
+    expect(errorOf(await joan.post(bulkOf(grace.employeeId), [entry(taskId)]))).toEqual({
       status: 403,
       code: 'FORBIDDEN',
     });
@@ -238,7 +238,7 @@ describe('whose time it is', () => {
     const bodies = [];
     for (const employeeId of [neighbour.employeeId, 987_654, leaving.employeeId]) {
       const answer = await admin.post(bulkOf(employeeId), [entry(taskId, { userId: employeeId })]);
-      expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
       bodies.push({ ...answer.body, requestId: '' });
     }
     expect(bodies[1]).toEqual(bodies[0]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor, type Answer } from '../../support/actor.ts';
+import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -80,12 +80,12 @@ describe('a changed task log', () => {
     const { taskId } = await startWork(admin);
     const log = await logTime(taskId);
     const forbidden = { status: 403, code: 'FORBIDDEN' };
-    expect(refusal(await change(joan, log, { description: 'not mine' }))).toEqual(forbidden);
-    expect(refusal(await change(joan, log, { userId: joan.employeeId }))).toEqual(forbidden);
-    expect(refusal(await change(grace, log, { userId: joan.employeeId }))).toEqual(forbidden);
+    expect(errorOf(await change(joan, log, { description: 'not mine' }))).toEqual(forbidden);
+    expect(errorOf(await change(joan, log, { userId: joan.employeeId }))).toEqual(forbidden);
+    expect(errorOf(await change(grace, log, { userId: joan.employeeId }))).toEqual(forbidden);
     expect(await logsOf(taskId)).toEqual([log]);
     expect((await change(leader, log, { userId: joan.employeeId })).status).toBe(200);
-    expect(refusal(await change(grace, log, { description: 'no longer mine' }))).toEqual(forbidden);
+    expect(errorOf(await change(grace, log, { description: 'no longer mine' }))).toEqual(forbidden);
   });
 
   test.each<[Record<string, unknown>, string[]]>([
@@ -102,7 +102,7 @@ describe('a changed task log', () => {
   ])('is refused with %j, naming the fields', async (changes, issues) => {
     const { projectId, taskId } = await startWork(admin);
     const log = await logTime(taskId);
-    expect(refusal(await change(grace, log, changes))).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
+    expect(errorOf(await change(grace, log, changes))).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
     expect([await logsOf(taskId), await loggedHours(projectId)]).toEqual([[log], 1.5]);
   });
 
@@ -136,7 +136,7 @@ describe('a changed task log', () => {
     const log = await logTime(from.taskId);
     const taken = await logTime(to.taskId, { end_time: '2025-03-03T11:00:00.250Z' });
     const duplicate = { status: 409, code: 'DUPLICATE_TASK_LOG' };
-    expect(refusal(await change(grace, log, { taskId: to.taskId, description: 'x' }))).toEqual(duplicate);
+    expect(errorOf(await change(grace, log, { taskId: to.taskId, description: 'x' }))).toEqual(duplicate);
     expect([await logsOf(from.taskId), await logsOf(to.taskId)]).toEqual([[log], [taken]]);
     expect([await loggedHours(from.projectId), await loggedHours(to.projectId)]).toEqual([1.5, 2]);
   });
@@ -163,14 +163,14 @@ describe('a deleted task log', () => {
     const { status, body } = await remove(grace, log);
     expect({ status, body }).toEqual({ status: 200, body: { success: true } });
     expect([await logsOf(taskId), await loggedHours(projectId)]).toEqual([[other], 1.5]);
-    expect(refusal(await remove(grace, log))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await remove(grace, log))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await logTime(taskId)).userId).toBe(grace.employeeId);
   });
 
   test('is deleted by its employee, a team leader or an admin, and by nobody else', async () => {
     const { projectId, taskId } = await startWork(admin);
     const log = await logTime(taskId);
-    expect(refusal(await remove(joan, log))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await remove(joan, log))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect([await logsOf(taskId), await loggedHours(projectId)]).toEqual([[log], 1.5]);
     expect((await remove(leader, log)).status).toBe(200);
     expect((await remove(admin, await logTime(taskId))).status).toBe(200);
@@ -196,15 +196,15 @@ describe('the log of another company or of a deleted task', () => {
     asked.push(change(neighbour, absent, {}), remove(neighbour, absent), change(neighbour, log, { taskId: 'x' }));
     const [changed, removed, changedAbsent, removedAbsent, invalid] = await Promise.all(asked);
     for (const answer of [changed, removed, changedAbsent, removedAbsent]) {
-      expect(refusal(answer!)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(answer!)).toEqual({ status: 404, code: 'NOT_FOUND' });
       expect({ ...answer!.body, requestId: '' }).toEqual({ ...removedAbsent!.body, requestId: '' });
     }
-    expect(refusal(invalid!)).toMatchObject({ status: 400 });
+    expect(errorOf(invalid!)).toMatchObject({ status: 400 });
     expect([await logsOf(taskId), await loggedHours(projectId)]).toEqual([[log], 1.5]);
 
     await admin.delete(`/api/tasks/${taskId}/`);
-    expect(refusal(await change(grace, log, {}))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await remove(grace, log))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await change(grace, log, {}))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await remove(grace, log))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(await loggedHours(projectId)).toBe(1.5);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../support/actor.ts';
+import { errorOf } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -103,9 +103,9 @@ describe('a new task log', () => {
 
   test('is written by a team leader or an admin for somebody else, and by nobody else', async () => {
     const { projectId, taskId } = await startWork(admin);
-    expect(refusal(await joan.post('/tasklog/create/', entry(taskId)))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await joan.post('/tasklog/create/', entry(taskId)))).toEqual({ status: 403, code: 'FORBIDDEN' });
     const foreign = entry(taskId, { employee_id: neighbour.employeeId });
-    expect(refusal(await joan.post('/tasklog/create/', foreign))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await joan.post('/tasklog/create/', foreign))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect(await logsOf(taskId)).toEqual({ taskLogs: [], totalSeconds: 0 });
     expect(await loggedHours(projectId)).toBe(0);
 
@@ -137,7 +137,7 @@ describe('a new task log', () => {
   ])('is refused %s, naming the fields', async (_, changes, issues) => {
     const { projectId, taskId } = await startWork(admin);
     const answer = await grace.post('/tasklog/create/', entry(taskId, changes));
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
     expect(await logsOf(taskId)).toEqual({ taskLogs: [], totalSeconds: 0 });
     expect(await loggedHours(projectId)).toBe(0);
   });
@@ -152,9 +152,9 @@ describe('a new task log', () => {
       '/tasklog/create/',
       entry(taskId, { start_time: inHours(23), end_time: inHours(25) }),
     );
-    expect(refusal(late)).toMatchObject({ status: 400, issues: ['end_time'] });
+    expect(errorOf(late)).toMatchObject({ status: 400, issues: ['end_time'] });
     const later = entry(taskId, { start_time: inHours(25), end_time: inHours(26) });
-    expect(refusal(await grace.post('/tasklog/create/', later))).toMatchObject({ issues: ['start_time', 'end_time'] });
+    expect(errorOf(await grace.post('/tasklog/create/', later))).toMatchObject({ issues: ['start_time', 'end_time'] });
     clock.advance({ hours: 3 });
     expect((await grace.post('/tasklog/create/', later)).status).toBe(200);
   });
@@ -194,7 +194,7 @@ describe('a new task log', () => {
     const { projectId, taskId } = await startWork(admin);
     const first = await grace.post('/tasklog/create/', entry(taskId, { description: 'first' }));
     const again = entry(taskId, { start_time: '2025-03-03T10:00:00+01:00', end_time: '2025-03-03T12:00:00Z' });
-    expect(refusal(await grace.post('/tasklog/create/', again))).toEqual({ status: 409, code: 'DUPLICATE_TASK_LOG' });
+    expect(errorOf(await grace.post('/tasklog/create/', again))).toEqual({ status: 409, code: 'DUPLICATE_TASK_LOG' });
     expect(await logsOf(taskId)).toEqual({ taskLogs: [first.body], totalSeconds: 5400 });
     expect(await loggedHours(projectId)).toBe(1.5);
 
@@ -254,14 +254,14 @@ describe('the logs of a task', () => {
     await grace.post('/tasklog/create/', entry(taskId));
     const absent = await neighbour.get('/taskLogs/task/999999999/');
     const foreign = await neighbour.get(`/taskLogs/task/${taskId}/`);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
     await admin.delete(`/api/tasks/${taskId}/`);
-    expect(refusal(await grace.get(`/taskLogs/task/${taskId}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await grace.get(`/taskLogs/task/${taskId}/`))).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 
   test('are not shown without a session', async () => {
-    expect((await service.stranger.get(`/taskLogs/task/${theirs.taskId}/`)).status).toBe(401);
-    expect((await service.stranger.post('/tasklog/create/', entry(theirs.taskId))).status).toBe(401);
+    expect((await service.anonymous.get(`/taskLogs/task/${theirs.taskId}/`)).status).toBe(401);
+    expect((await service.anonymous.post('/tasklog/create/', entry(theirs.taskId))).status).toBe(401);
   });
 });

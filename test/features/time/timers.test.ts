@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
@@ -59,7 +59,7 @@ describe('a timer', () => {
     expect((await logsOf(taskId)).taskLogs).toEqual([stopped.body]);
     expect(await loggedHours(projectId)).toBe(2);
     expect((await timerOf(grace)).body).toEqual({ timer: null });
-    expect(refusal(await stop(grace))).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
+    expect(errorOf(await stop(grace))).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
   });
 
   test('keeps the words that it was started with, unless it is stopped with others or with none', async () => {
@@ -74,7 +74,7 @@ describe('a timer', () => {
     expect(await described({ description: 'second' })).toBe('second');
     expect(await described({ description: null })).toBeNull();
     const tooLong = await start(grace, taskId, 'x'.repeat(10_001));
-    expect(refusal(tooLong)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['description'] });
+    expect(errorOf(tooLong)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['description'] });
     expect((await timerOf(grace)).body).toEqual({ timer: null });
   });
 
@@ -113,7 +113,7 @@ describe('a timer', () => {
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200))
-      expect(refusal(answer)).toEqual({ status: 409, code: 'TIMER_RUNNING' });
+      expect(errorOf(answer)).toEqual({ status: 409, code: 'TIMER_RUNNING' });
     expect((await timerOf(grace)).body).toEqual(won[0]!.body);
     expect((await start(joan, works[0]!.taskId)).status).toBe(200);
     expect((await timerOf(grace)).body).toEqual(won[0]!.body);
@@ -127,7 +127,7 @@ describe('a timer', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => stop(grace)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200))
-      expect(refusal(answer)).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
+      expect(errorOf(answer)).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
     expect((await logsOf(taskId)).taskLogs).toHaveLength(1);
     expect(await loggedHours(projectId)).toBe(1);
   });
@@ -181,7 +181,7 @@ describe('a timer', () => {
     await admin.delete(`/api/tasks/${gone.taskId}/`);
     for (const taskId of [theirs.taskId, 987_654, gone.taskId]) {
       const answer = await start(grace, taskId);
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['taskId'] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['taskId'] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
     expect((await timerOf(grace)).body).toEqual({ timer: null });
@@ -235,7 +235,7 @@ describe('a timer left running', () => {
       },
     ]);
     expect(await loggedHours(projectId)).toBe(24);
-    expect(refusal(await stop(grace))).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
+    expect(errorOf(await stop(grace))).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
     expect(await notificationsOf(grace)).toEqual(['Your timer was closed after 24 hours']);
     expect((await verifyTotals(db, admin.companyId)).differences).toEqual([]);
   });
@@ -283,7 +283,7 @@ describe('the timer of an employee', () => {
     const { body } = await start(grace, taskId);
     for (const person of [grace, leader, admin])
       expect(await timerOf(person, grace.employeeId)).toMatchObject({ status: 200, body });
-    expect(refusal(await timerOf(joan, grace.employeeId))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await timerOf(joan, grace.employeeId))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect((await timerOf(joan)).body).toEqual({ timer: null });
   });
 
@@ -291,7 +291,7 @@ describe('the timer of an employee', () => {
     const grace = await service.addEmployee(admin);
     const foreign = await timerOf(neighbour, grace.employeeId);
     const absent = await timerOf(neighbour, 987_654);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...absent.body, requestId: '' });
   });
 });

@@ -132,7 +132,7 @@ describe('a timesheet as CSV', () => {
   });
 
   test('is documented as one of two answers', async () => {
-    const { body } = await service.stranger.get('/openapi.json');
+    const { body } = await service.anonymous.get('/openapi.json');
     const { content } = body.paths['/api/timesheets/{company_id}/'].get.responses['200'];
     expect(content).toMatchObject({
       'application/json': { schema: { $ref: '#/components/schemas/Timesheet' } },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -159,7 +159,7 @@ describe('who sees a timesheet', () => {
     expect(await sheet(grace, `${march}&userId=${grace.employeeId}`)).toEqual(own);
     expect(await sheet(admin, `${march}&userId=${grace.employeeId}`)).toEqual(own);
     for (const format of ['json', 'csv'])
-      expect(refusal(await sheetOf(grace, `${march}&userId=${admin.employeeId}&format=${format}`))).toEqual({
+      expect(errorOf(await sheetOf(grace, `${march}&userId=${admin.employeeId}&format=${format}`))).toEqual({
         status: 403,
         code: 'FORBIDDEN',
       });
@@ -167,7 +167,7 @@ describe('who sees a timesheet', () => {
 
   test('nobody sees that of another company', async () => {
     const foreign = await neighbour.get(`/api/timesheets/${admin.companyId}/?${march}`);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     for (const field of [`userId=${neighbour.employeeId}`, `projectId=${theirs.projectId}`]) {
       // Whether the caller may is not said before it is known to be there.
       const { status, body } = await sheetOf(field.startsWith('user') ? grace : admin, `${march}&${field}`);
@@ -186,7 +186,7 @@ describe('a timesheet is refused', () => {
     ['in an unknown format', `${march}&format=xlsx`, ['format']],
     ['for what is no identifier', `${march}&userId=me&projectId=0`, ['userId', 'projectId']],
   ])('%s', async (_what, query, issues) => {
-    expect(refusal(await sheetOf(admin, query))).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
+    expect(errorOf(await sheetOf(admin, query))).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
   });
 
   test('and is not for exactly 366 days, nor at the ends of the calendar', async () => {

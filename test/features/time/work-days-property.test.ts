@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import type { Actor, Answer } from '../../support/actor.ts';
-import { countMinutes, keptMinutes, listLogs } from '../../support/local-days.ts';
+import { countMinutes, storedMinutes, listLogs } from '../../support/local-days.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -73,7 +73,7 @@ async function setZone(admin: Actor, timezone: string): Promise<void> {
 
 /** What is kept is what the minutes of the stored logs come to, and all sums of it agree. */
 async function expectTruth({ companyId }: Actor, zone: string): Promise<void> {
-  expect(await keptMinutes(db, companyId)).toEqual(countMinutes(await listLogs(db, companyId), zone));
+  expect(await storedMinutes(db, companyId)).toEqual(countMinutes(await listLogs(db, companyId), zone));
   expect((await verifyTotals(db, companyId)).differences).toEqual([]);
 }
 
@@ -100,7 +100,7 @@ describe('days of work', () => {
             date,
             Math.round(((counted[`${userId} ${date}`]?.working ?? 0) / 60) * 100) / 100,
           ]);
-        expect(await keptMinutes(db, admin.companyId)).toEqual(counted);
+        expect(await storedMinutes(db, admin.companyId)).toEqual(counted);
       }),
       { numRuns: 5 },
     );

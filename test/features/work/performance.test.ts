@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -58,7 +58,7 @@ describe('who sees performance', () => {
     const admin = await service.registerCompany();
     const neighbour = await service.registerCompany();
     const foreign = await admin.get(`/api/performance/${neighbour.companyId}/`);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -79,7 +79,7 @@ describe('a new project', () => {
     expect((await start(grace, { owner_id: alan.employeeId })).owner_id).toBe(alan.employeeId);
     for (const owner_id of [(await deactivated()).employeeId, neighbour.employeeId, 999_999]) {
       const answer = await grace.post('/api/projects/', { name: 'Never', owner_id });
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['owner_id'] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['owner_id'] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
     const { body } = await ada.get(listOf(ada.companyId));
@@ -95,7 +95,7 @@ describe('a new project', () => {
     [{ owner_id: null }, 'owner_id'],
   ])('is refused with %j', async (wrong, field) => {
     const answer = await grace.post('/api/projects/', { name: 'Never', ...wrong });
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
   });
 });
 
@@ -121,11 +121,11 @@ describe('the list of projects', () => {
   });
 
   test('refuses unknown filters, and the list of another company', async () => {
-    expect(refusal(await ada.get(listOf(ada.companyId, '?status=open'))).issues).toEqual(['status']);
-    expect(refusal(await ada.get(listOf(ada.companyId, '?page=0'))).issues).toEqual(['page']);
-    const foreign = refusal(await neighbour.get(listOf(ada.companyId)));
+    expect(errorOf(await ada.get(listOf(ada.companyId, '?status=open'))).issues).toEqual(['status']);
+    expect(errorOf(await ada.get(listOf(ada.companyId, '?page=0'))).issues).toEqual(['page']);
+    const foreign = errorOf(await neighbour.get(listOf(ada.companyId)));
     expect(foreign).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await neighbour.get(listOf(999_999)))).toEqual(foreign);
+    expect(errorOf(await neighbour.get(listOf(999_999)))).toEqual(foreign);
   });
 });
 
@@ -133,7 +133,7 @@ describe('a change of a project', () => {
   test('is for its owner, team leaders and admins, and keeps what is not sent', async () => {
     const project = await start(grace, { description: 'Second design', allocatedHours: 8 });
     const refused = await alan.patch(pathOf(project), { name: 'Mine' });
-    expect(refusal(refused)).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(refused)).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect((await grace.get(pathOf(project))).body).toEqual(project);
 
     expect((await grace.patch(pathOf(project), { name: 'Analytical Engine' })).body).toMatchObject({
@@ -147,7 +147,7 @@ describe('a change of a project', () => {
     });
     const given = await ada.patch(pathOf(project), { owner_id: alan.employeeId, allocatedHours: null });
     expect(given.body).toMatchObject({ owner_id: alan.employeeId, allocatedHours: null, companyId: ada.companyId });
-    expect(refusal(await grace.patch(pathOf(project), { name: 'Mine' })).code).toBe('FORBIDDEN');
+    expect(errorOf(await grace.patch(pathOf(project), { name: 'Mine' })).code).toBe('FORBIDDEN');
     expect((await alan.get(pathOf(project))).body).toEqual(given.body);
   });
 
@@ -159,7 +159,7 @@ describe('a change of a project', () => {
     expect(same.body).toMatchObject({ name: 'Kept', owner_id: gone.employeeId });
     const other = await start(ada);
     for (const owner_id of [gone.employeeId, neighbour.employeeId])
-      expect(refusal(await ada.patch(pathOf(other), { owner_id, name: 'Never' })).issues).toEqual(['owner_id']);
+      expect(errorOf(await ada.patch(pathOf(other), { owner_id, name: 'Never' })).issues).toEqual(['owner_id']);
     expect((await ada.get(pathOf(other))).body).toEqual(other);
   });
 
@@ -197,7 +197,7 @@ describe('a change of a project', () => {
   test('is refused for what is no value of a field', async () => {
     const project = await start(ada);
     const wrong = { name: null, status: 'open', allocatedHours: -0.01, owner_id: null };
-    expect(refusal(await ada.patch(pathOf(project), wrong)).issues?.toSorted()).toEqual(Object.keys(wrong).toSorted());
+    expect(errorOf(await ada.patch(pathOf(project), wrong)).issues?.toSorted()).toEqual(Object.keys(wrong).toSorted());
     expect((await ada.get(pathOf(project))).body).toEqual(project);
   });
 });
@@ -207,7 +207,7 @@ describe('a deleted project', () => {
     const project = await start(grace, { name: 'Doomed' });
     const other = await start(grace, { name: 'Spared' });
     const taskId = await log(project, grace, 2);
-    expect(refusal(await alan.delete(pathOf(project)))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await alan.delete(pathOf(project)))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect((await grace.get(pathOf(project))).status).toBe(200);
 
     expect((await grace.delete(pathOf(project))).body).toEqual({ success: true });
@@ -219,9 +219,9 @@ describe('a deleted project', () => {
       await ada.patch(`/api/tasks/${taskId}/`, { title: 'Back' }),
       await ada.delete(`/api/tasks/${taskId}/`),
     ])
-      expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
     const inside = await ada.post('/api/tasks/', { projectId: project._id, title: 'Late' });
-    expect(refusal(inside).issues).toEqual(['projectId']);
+    expect(errorOf(inside).issues).toEqual(['projectId']);
     const left = await ada.get(`/api/tasks/company/${ada.companyId}/`);
     expect(left.body.results.map((task: { _id: number }) => task._id)).not.toContain(taskId);
     expect((await ada.get(pathOf(other))).status).toBe(200);
@@ -253,7 +253,7 @@ describe('a project of another company', () => {
     const foreign = await Promise.all(neighbourTries(pathOf(project)));
     const absent = await Promise.all(neighbourTries('/api/projects/999999/'));
     for (const [index, answer] of foreign.entries()) {
-      expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
       expect(Object.keys(answer.body)).toEqual(Object.keys(absent[index]!.body));
       expect(answer.body.detail).toBe(absent[index]!.body.detail);
     }

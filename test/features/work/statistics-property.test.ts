@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { verifyCounts } from '../../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import type { Actor, Answer } from '../../support/actor.ts';
-import { countAnew, keptCounts, toPerformance, toStatistics } from '../../support/figures.ts';
+import { countAnew, storedCounts, toPerformance, toStatistics } from '../../support/figures.ts';
 import { startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
@@ -178,7 +178,7 @@ async function checkFigures({ admin }: World): Promise<void> {
   expect((await verifyTotals(db, companyId)).differences).toEqual([]);
   expect((await verifyCounts(db, companyId)).differences).toEqual([]);
   const counted = await countAnew(db, companyId);
-  expect(await keptCounts(db, companyId)).toEqual(counted.kept);
+  expect(await storedCounts(db, companyId)).toEqual(counted.kept);
   const now = clock.now();
   expect((await admin.get(`/task-statistics/${companyId}/`)).body).toEqual(toStatistics(counted, now));
   const { employees } = (await admin.get(`/api/performance/${companyId}/`)).body;

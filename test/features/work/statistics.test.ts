@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -161,7 +161,7 @@ describe('statistics of a company', () => {
     const { taskId } = await startWork(neighbour);
     await log(neighbour, taskId, daysFromNow(-0.1), daysFromNow(-0.05));
     const foreign = await admin.get(`/task-statistics/${neighbour.companyId}/`);
-    expect(refusal(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(foreign)).toEqual({ status: 404, code: 'NOT_FOUND' });
     const { tasks, hours } = await statisticsOf(admin);
     expect([tasks.total, hours.total]).toEqual([0, 0]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -94,7 +94,7 @@ describe('the list of tasks', () => {
     await company.delete(`/api/tasks/${task}/`);
     expect(await titles(company)).toEqual(['Left']);
     const answer = await company.get(`/api/tasks/company/${company.companyId}/?projectId=${doomed}`);
-    expect(refusal(answer).issues).toEqual(['projectId']);
+    expect(errorOf(answer).issues).toEqual(['projectId']);
   });
 
   test('refuses filters that name nothing in the company, foreign or absent alike', async () => {
@@ -106,13 +106,13 @@ describe('the list of tasks', () => {
       ['owner_id', 999_999],
     ]) {
       const answer = await ada.get(`/api/tasks/company/${ada.companyId}/?${field}=${value}`);
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
     const wrong = await ada.get(`/api/tasks/company/${ada.companyId}/?status=open&q=%20&page=0&projectId=1e3`);
-    expect(refusal(wrong).issues?.toSorted()).toEqual(['page', 'projectId', 'q', 'status']);
+    expect(errorOf(wrong).issues?.toSorted()).toEqual(['page', 'projectId', 'q', 'status']);
     const long = await ada.get(`/api/tasks/company/${ada.companyId}/?q=${'x'.repeat(201)}`);
-    expect(refusal(long).issues).toEqual(['q']);
+    expect(errorOf(long).issues).toEqual(['q']);
   });
 
   test('finds tasks of somebody who has left', async () => {
@@ -124,8 +124,8 @@ describe('the list of tasks', () => {
   });
 
   test('is not found for another company', async () => {
-    const foreign = refusal(await neighbour.get(`/api/tasks/company/${ada.companyId}/`));
+    const foreign = errorOf(await neighbour.get(`/api/tasks/company/${ada.companyId}/`));
     expect(foreign).toEqual({ status: 404, code: 'NOT_FOUND' });
-    expect(refusal(await neighbour.get('/api/tasks/company/999999/'))).toEqual(foreign);
+    expect(errorOf(await neighbour.get('/api/tasks/company/999999/'))).toEqual(foreign);
   });
 });

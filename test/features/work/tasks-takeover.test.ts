@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -33,10 +33,10 @@ describe('a task', () => {
       message: 'Not yours',
     });
     const before = await read(task);
-    expect(refusal(await grace.patch(pathOf(task), { owner_id: grace.employeeId }))).toEqual(forbidden);
-    expect(refusal(await grace.patch(pathOf(task), { title: 'Mine', owner_id: grace.employeeId }))).toEqual(forbidden);
+    expect(errorOf(await grace.patch(pathOf(task), { owner_id: grace.employeeId }))).toEqual(forbidden);
+    expect(errorOf(await grace.patch(pathOf(task), { title: 'Mine', owner_id: grace.employeeId }))).toEqual(forbidden);
     expect(await read(task)).toEqual(before);
-    expect(refusal(await grace.delete(`/api/taskchat/${comment.body._id}/`))).toEqual({
+    expect(errorOf(await grace.delete(`/api/taskchat/${comment.body._id}/`))).toEqual({
       status: 403,
       code: 'NOT_THE_AUTHOR_OR_OWNER',
     });
@@ -46,11 +46,11 @@ describe('a task', () => {
   test('is pulled by no other employee into a project of their own', async () => {
     const task = await addTask();
     const own = await startProject(grace);
-    expect(refusal(await grace.patch(pathOf(task), { projectId: own }))).toEqual(forbidden);
+    expect(errorOf(await grace.patch(pathOf(task), { projectId: own }))).toEqual(forbidden);
     // Nothing is said of a project that is not there either.
-    expect(refusal(await grace.patch(pathOf(task), { projectId: 999_999 }))).toEqual(forbidden);
+    expect(errorOf(await grace.patch(pathOf(task), { projectId: 999_999 }))).toEqual(forbidden);
     expect((await read(task)).projectId).toBe(project);
-    expect(refusal(await grace.delete(pathOf(task)))).toEqual(forbidden);
+    expect(errorOf(await grace.delete(pathOf(task)))).toEqual(forbidden);
   });
 
   test('keeps its owner and project where an employee sends them as they are, beside what they may change', async () => {
@@ -78,7 +78,7 @@ describe('a task', () => {
   test('is no more in the hands of who gave it away', async () => {
     const task = await addTask();
     expect((await owner.patch(pathOf(task), { owner_id: grace.employeeId })).status).toBe(200);
-    expect(refusal(await owner.patch(pathOf(task), { owner_id: owner.employeeId }))).toEqual(forbidden);
+    expect(errorOf(await owner.patch(pathOf(task), { owner_id: owner.employeeId }))).toEqual(forbidden);
     expect((await read(task)).owner_id).toBe(grace.employeeId);
   });
 
@@ -92,6 +92,6 @@ describe('a task', () => {
   test('is not there for another company', async () => {
     const task = await addTask();
     const taken = await neighbour.patch(pathOf(task), { owner_id: neighbour.employeeId });
-    expect(refusal(taken)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(taken)).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, type Actor } from '../../support/actor.ts';
+import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -81,7 +81,7 @@ describe('a new task', () => {
     ];
     for (const [fields, field] of wrong) {
       const answer = await grace.post('/api/tasks/', { projectId: project, title: 'Never', ...fields });
-      expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
+      expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
     expect((await ada.get(`/api/tasks/company/${ada.companyId}/`)).body.total).toBe(before.body.total);
@@ -96,7 +96,7 @@ describe('a new task', () => {
       title: 'Never',
       collaboratorIds: [grace.employeeId, neighbour.employeeId, alan.employeeId, gone.employeeId, 999_999],
     });
-    expect(refusal(answer)).toEqual({
+    expect(errorOf(answer)).toEqual({
       status: 400,
       code: 'VALIDATION_FAILED',
       issues: ['collaboratorIds.1', 'collaboratorIds.3', 'collaboratorIds.4'],
@@ -115,7 +115,7 @@ describe('a new task', () => {
     [{ projectId: undefined }, 'projectId'],
   ])('is refused with %j', async (wrong, field) => {
     const answer = await grace.post('/api/tasks/', { projectId: project, title: 'Never', ...wrong });
-    expect(refusal(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [field] });
   });
 });
 
@@ -170,11 +170,11 @@ describe('a change of a task', () => {
 
     const other = await add(grace);
     const collaboratorIds = [grace.employeeId, gone.employeeId];
-    expect(refusal(await grace.patch(pathOf(other), { collaboratorIds })).issues).toEqual(['collaboratorIds.1']);
+    expect(errorOf(await grace.patch(pathOf(other), { collaboratorIds })).issues).toEqual(['collaboratorIds.1']);
     for (const owner_id of [gone.employeeId, neighbour.employeeId])
-      expect(refusal(await grace.patch(pathOf(other), { title: 'Never', owner_id })).issues).toEqual(['owner_id']);
+      expect(errorOf(await grace.patch(pathOf(other), { title: 'Never', owner_id })).issues).toEqual(['owner_id']);
     for (const projectId of [foreignProject, 999_999])
-      expect(refusal(await grace.patch(pathOf(other), { title: 'Never', projectId })).issues).toEqual(['projectId']);
+      expect(errorOf(await grace.patch(pathOf(other), { title: 'Never', projectId })).issues).toEqual(['projectId']);
     expect((await grace.get(pathOf(other))).body).toEqual(other);
   });
 
@@ -198,7 +198,7 @@ describe('a deleted task', () => {
     const spared = await add(grace);
     for (const person of [grace, leader, ada]) {
       const task = await add(grace, { collaboratorIds: [alan.employeeId] });
-      expect(refusal(await alan.delete(pathOf(task)))).toEqual({ status: 403, code: 'FORBIDDEN' });
+      expect(errorOf(await alan.delete(pathOf(task)))).toEqual({ status: 403, code: 'FORBIDDEN' });
       expect((await alan.get(pathOf(task))).body).toEqual(task);
       expect((await person.delete(pathOf(task))).body).toEqual({ success: true });
       for (const answer of [
@@ -206,7 +206,7 @@ describe('a deleted task', () => {
         await person.patch(pathOf(task), { title: 'Back' }),
         await person.delete(pathOf(task)),
       ])
-        expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+        expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
     }
     expect((await grace.get(pathOf(spared))).body).toEqual(spared);
   });
@@ -225,7 +225,7 @@ describe('a task of another company', () => {
     const foreign = await Promise.all(neighbourTries(pathOf(task)));
     const absent = await Promise.all(neighbourTries('/api/tasks/999999/'));
     for (const [index, answer] of foreign.entries()) {
-      expect(refusal(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
       expect(Object.keys(answer.body)).toEqual(Object.keys(absent[index]!.body));
       expect(answer.body.detail).toBe(absent[index]!.body.detail);
     }

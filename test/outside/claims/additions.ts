@@ -6,7 +6,7 @@ import { addLog, addProject, addTask, fields, fieldsOf } from '../work.ts';
 
 /* Contract 5: what is served beside the documented operations. Sessions, keys and invitations are in files of their own. */
 
-const { stranger } = service;
+const { anonymous } = service;
 const admin = await service.register();
 const member = await service.join(admin);
 const neighbour = await service.register();
@@ -60,9 +60,9 @@ describe('contract 5, the additions', () => {
 
   test.each(additions)('%s is served, and marked as an addition', async (name) => {
     const [method, path] = name.split(' ') as [string, string];
-    const { paths } = got(await stranger.get('/openapi.json'));
+    const { paths } = got(await anonymous.get('/openapi.json'));
     expect(paths[path]?.[method.toLowerCase()]?.tags).toContain('Additions');
-    expect(said(await stranger.send(method, path.replaceAll(/\{\w+\}/g, '1')))).toMatch(
+    expect(said(await anonymous.send(method, path.replaceAll(/\{\w+\}/g, '1')))).toMatch(
       /^(401 UNAUTHENTICATED|400 VALIDATION_FAILED .*)$/,
     );
   });

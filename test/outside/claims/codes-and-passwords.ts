@@ -10,19 +10,19 @@ import { service } from '../running.ts';
  * test/features/accounts/passwords.test.ts), and that both are stored hashed (the same files).
  */
 
-const { stranger, mails } = service;
+const { anonymous, mails } = service;
 const admin = await service.register();
 
-const enter = (email: string, otp: string) => stranger.post('/otp-login/', { email, otp });
+const enter = (email: string, otp: string) => anonymous.post('/otp-login/', { email, otp });
 const otherThan = (code: string): string => (code === '000000' ? '000001' : '000000');
 const askForLink = async (email: string): Promise<string> => {
-  const { text } = await mails.causedBy(() => stranger.post('/reset/link/', { email }), email, 'password-reset');
+  const { text } = await mails.causedBy(() => anonymous.post('/reset/link/', { email }), email, 'password-reset');
   return /token=([\w-]+)/.exec(text)![1]!;
 };
 const reset = (token: string, chosen: string, confirmed = chosen) =>
-  stranger.post('/reset/verify/', { token, new_password: chosen, confirm_password: confirmed });
+  anonymous.post('/reset/verify/', { token, new_password: chosen, confirm_password: confirmed });
 const signIn = async (email: string, chosen = password) =>
-  service.as(got(await stranger.post('/login/', { email, password: chosen })));
+  service.as(got(await anonymous.post('/login/', { email, password: chosen })));
 
 describe('contract 2, codes', () => {
   test('have 6 digits, and come by mail', async () => {
@@ -44,7 +44,7 @@ describe('contract 2, codes', () => {
     const person = await service.register();
     const signInCode = await service.codeFor(person.email);
     const company = { company_name: 'X', email: person.email, first_name: 'A', last_name: 'B' };
-    expect(said(await stranger.post('/api/create-company-and-employee/', { ...company, otp: signInCode }))).toBe(
+    expect(said(await anonymous.post('/api/create-company-and-employee/', { ...company, otp: signInCode }))).toBe(
       '401 INVALID_OTP',
     );
     expect(said(await enter(person.email, await service.codeFor(person.email, '/get-register-otp/')))).toBe(
@@ -80,7 +80,7 @@ describe('contract 2, codes', () => {
 
   test('of POST /verify-email/ are announced the same, whether or not the address is known', async () => {
     for (const email of [admin.email, 'nobody@example.com'])
-      expect(got(await stranger.post('/verify-email/', { email }))).toEqual({ success: true });
+      expect(got(await anonymous.post('/verify-email/', { email }))).toEqual({ success: true });
   });
 
   test('are sent 5 times an hour to one address, whatever is asked, and to others still', async () => {
@@ -92,11 +92,11 @@ describe('contract 2, codes', () => {
       '/get-register-otp/',
       '/verify-email/',
     ])
-      expect(said(await stranger.post(path, { email }))).toBe('200');
-    const refused = await stranger.post('/verify-email/', { email: email.toUpperCase() });
+      expect(said(await anonymous.post(path, { email }))).toBe('200');
+    const refused = await anonymous.post('/verify-email/', { email: email.toUpperCase() });
     expect(said(refused)).toBe('429 RATE_LIMITED');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
-    expect(said(await stranger.post('/verify-email/', { email: service.newEmail() }))).toBe('200');
+    expect(said(await anonymous.post('/verify-email/', { email: service.newEmail() }))).toBe('200');
   });
 
   test('are tried in vain 20 times a day at one address, and its owner’s next code works all the same', async () => {
@@ -114,7 +114,7 @@ describe('contract 2, POST /reset/link/', () => {
     const known = await mails.causedBy(
       async () => {
         for (const email of ['nobody-here@example.com', admin.email])
-          expect(got(await stranger.post('/reset/link/', { email }))).toEqual({ success: true });
+          expect(got(await anonymous.post('/reset/link/', { email }))).toEqual({ success: true });
       },
       admin.email,
       'password-reset',
@@ -125,7 +125,7 @@ describe('contract 2, POST /reset/link/', () => {
 
   test('sends a link to the configured address, whatever Host says, with a token of 256 bits', async () => {
     const ask = () =>
-      stranger.post(
+      anonymous.post(
         '/reset/link/',
         { email: admin.email },
         { 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' },
@@ -223,10 +223,10 @@ describe('contract 2, PUT /employee/password/{employee_id}/', async () => {
     expect(mail.text).toContain('Nightly report');
     const list = `/employee/list/${person.companyId}/`;
     expect([said(await session.get(list)), said(await other.get(list))]).toEqual(['200', '401 SESSION_ENDED']);
-    expect(said(await stranger.get(list, keyHeader(key)))).toBe('200');
+    expect(said(await anonymous.get(list, keyHeader(key)))).toBe('200');
     expect(said(await reset(token, password))).toBe('401 INVALID_RESET_TOKEN');
     expect(said(await enter(person.email, otp))).toBe('401 INVALID_OTP');
-    expect(said(await stranger.post('/login/', { email: person.email, password }))).toBe('401 INVALID_CREDENTIALS');
+    expect(said(await anonymous.post('/login/', { email: person.email, password }))).toBe('401 INVALID_CREDENTIALS');
   });
 
   test('ends the keys as well where revoke_api_keys is true', async () => {

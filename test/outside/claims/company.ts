@@ -10,7 +10,7 @@ import { addLog, addProject, addTask, fields, fieldsOf } from '../work.ts';
  * that a claimed appleUserId ends after 24 hours (test/features/accounts/identity-login.test.ts), and payments, which nothing makes yet.
  */
 
-const { stranger } = service;
+const { anonymous } = service;
 const admin = await service.register({ company_name: 'Details' });
 const company = fields('company_id, name, timezone, owner_id, createdAt, updatedAt');
 const details = async (who = admin) => got(await who.get(`/company/${who.companyId}/details/`));
@@ -24,7 +24,7 @@ const registration = async (email: string, extra: object = {}) => ({
   last_name: 'Lovelace',
   ...extra,
 });
-const register = (body: object) => stranger.post('/api/create-company-and-employee/', body);
+const register = (body: object) => anonymous.post('/api/create-company-and-employee/', body);
 
 describe('contract 4, POST /api/create-company-and-employee/', () => {
   test('answers a login result and the subscription: a trial of 30 days', async () => {
@@ -77,7 +77,7 @@ describe('contract 4, POST /api/create-company-and-employee/', () => {
     const boss = got(await register(await registration(service.newEmail(), { appleUserId: 'apple-outside-2' })));
     const relay = 'hidden-outside@privaterelay.appleid.com';
     const enter = async (email: string | null, subject: string) =>
-      stranger.post('/api/apple-login/', { token: await apple.sign({ email, subject }) });
+      anonymous.post('/api/apple-login/', { token: await apple.sign({ email, subject }) });
     expect(got(await enter(relay, 'apple-outside-2')).employee._id).toBe(boss.employee._id);
     expect(got(await enter(null, 'apple-outside-2')).employee._id).toBe(boss.employee._id);
   });
@@ -85,7 +85,7 @@ describe('contract 4, POST /api/create-company-and-employee/', () => {
   test('gives a claimed appleUserId no other identity, and proves nothing by itself', async () => {
     const boss = got(await register(await registration(service.newEmail(), { appleUserId: 'apple-outside-3' })));
     const enter = async (email: string | null, subject: string) =>
-      stranger.post('/api/apple-login/', { token: await apple.sign({ email, subject }) });
+      anonymous.post('/api/apple-login/', { token: await apple.sign({ email, subject }) });
     expect(said(await enter(null, 'apple-outside-4'))).toBe('401 INVALID_IDENTITY_TOKEN');
     expect(got(await enter(service.newEmail(), 'apple-outside-3')).employee).toBeNull();
     expect(boss.employee.isAdmin).toBe(true);

@@ -6,7 +6,7 @@ import { addComment, addLog, addTask, fields, fieldsOf } from '../work.ts';
 
 /* Contract 4: employees, performance and search. */
 
-const { stranger, mails, url } = service;
+const { anonymous, mails, url } = service;
 const admin = await service.register();
 const { companyId } = admin;
 const all = fields(
@@ -310,6 +310,6 @@ describe('contract 4, GET /employees/search/{company_id}/', async () => {
 
   test('asks for q', async () => {
     expect(said(await boss.get(`/employees/search/${boss.companyId}/`))).toBe('400 VALIDATION_FAILED q:required');
-    expect(said(await stranger.get(`/employees/search/${boss.companyId}/?q=a`))).toBe('401 UNAUTHENTICATED');
+    expect(said(await anonymous.get(`/employees/search/${boss.companyId}/?q=a`))).toBe('401 UNAUTHENTICATED');
   });
 });

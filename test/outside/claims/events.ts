@@ -12,7 +12,7 @@ import { addComment, addProject, addTask } from '../work.ts';
  * (test/realtime/events.test.ts, test/realtime/storm.test.ts, test/faults/process.test.ts).
  */
 
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.register();
 const colleague = await service.join(admin);
 const neighbour = await service.register();
@@ -121,7 +121,7 @@ describe.each<[string, Subscribe]>([
   test('another company’s task is refused as an absent one is', async () => {
     const task = await newTask();
     for (const taskId of [task._id, 987_654_321])
-      expect(await (await onTask(taskId, undefined, neighbour)).refusal()).toBe('NOT_FOUND');
+      expect(await (await onTask(taskId, undefined, neighbour)).errorCode()).toBe('NOT_FOUND');
   });
 
   test('nobody hears of the notifications of others', async () => {
@@ -134,7 +134,7 @@ describe.each<[string, Subscribe]>([
 
   test('a bad token is refused', async () => {
     const bad = { access_token: 'nonsense', refresh_token: 'nonsense' };
-    expect(await (await subscribe(bad, 'notifications.onMine')).refusal()).toBe('INVALID_TOKEN');
+    expect(await (await subscribe(bad, 'notifications.onMine')).errorCode()).toBe('INVALID_TOKEN');
   });
 
   test('the end of a session ends its subscriptions', async () => {
@@ -158,13 +158,13 @@ describe('contract 2.5, the WebSocket', () => {
     const { access_token: accessToken, refresh_token: refreshToken } = admin.pair;
     const params = encodeURIComponent(JSON.stringify({ accessToken, refreshToken }));
     for (const query of [`connectionParams=${params}`, `access_token=${accessToken}&refresh_token=${refreshToken}`])
-      expect((await stranger.get(`/trpc/notifications.onMine?${query}`)).status).toBeGreaterThanOrEqual(400);
+      expect((await anonymous.get(`/trpc/notifications.onMine?${query}`)).status).toBeGreaterThanOrEqual(400);
   });
 });
 
 describe('contract 6, server-sent events', () => {
   test('without a proof are 401 before the stream begins', async () => {
-    const answer = await stranger.get('/trpc/notifications.onMine', { accept: 'text/event-stream' });
+    const answer = await anonymous.get('/trpc/notifications.onMine', { accept: 'text/event-stream' });
     expect([answer.status, answer.body.error.data.code]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
@@ -184,7 +184,7 @@ describe('contract 6, server-sent events', () => {
 
 describe('contract 1 and 6, /asyncapi.json', () => {
   test('describes both subscriptions and each of their events', async () => {
-    const { asyncapi, channels, info } = got(await stranger.get('/asyncapi.json'));
+    const { asyncapi, channels, info } = got(await anonymous.get('/asyncapi.json'));
     expect([asyncapi, info.version]).toEqual(['3.0.0', '2.0.0']);
     expect(Object.keys(channels).toSorted()).toEqual(['comments.onTask', 'notifications.onMine']);
     const expected = {

@@ -8,7 +8,7 @@ import { service } from '../running.ts';
  * does is in the files beside, by kind of thing.
  */
 
-const { stranger } = service;
+const { anonymous } = service;
 const admin = await service.register();
 
 type Schema = {
@@ -31,7 +31,7 @@ type Operation = {
   tags: string[];
 };
 
-const document = got(await stranger.get('/openapi.json'));
+const document = got(await anonymous.get('/openapi.json'));
 const resolve = <Value extends { $ref?: string }>(value: Value): Value =>
   value.$ref === undefined
     ? value
@@ -129,7 +129,7 @@ describe.each(all)('%s', (_name, row) => {
 });
 
 test.each(all.filter(([, { isOpen }]) => isOpen))('%s is open without a token', async (_name, row) => {
-  expect(said(await stranger.send(row.method, asked(row.path), {}))).toMatch(/^400 VALIDATION_FAILED/);
+  expect(said(await anonymous.send(row.method, asked(row.path), {}))).toMatch(/^400 VALIDATION_FAILED/);
   expect(operationOf(row).security).toEqual([]);
 });
 
@@ -137,7 +137,7 @@ test.each(all.filter(([, { isOpen }]) => !isOpen))('%s asks for a proof', async 
   const { method, path } = row;
   const input = { email: admin.email, company_id: admin.companyId };
   const expected = path === '/token-login/' ? '401 PROOF_REQUIRED' : '401 UNAUTHENTICATED';
-  expect(said(await stranger.send(method, asked(path), method === 'GET' ? undefined : input))).toBe(expected);
+  expect(said(await anonymous.send(method, asked(path), method === 'GET' ? undefined : input))).toBe(expected);
   expect(operationOf(row).security?.length).toBeGreaterThan(0);
 });
 

@@ -11,7 +11,7 @@ import { addTask, hourAt } from '../work.ts';
  * nobody can make such an account any more (test/features/company/invitations.test.ts, test/features/accounts/identity-login.test.ts).
  */
 
-const { stranger, mails } = service;
+const { anonymous, mails } = service;
 const admin = await service.register({ company_name: 'Inviting' });
 
 type Opened = ReturnType<typeof service.as> & { answer: Record<string, { _id: number; company_id: number } | null> };
@@ -72,7 +72,7 @@ describe('contract 2.1, accepting by a sign-in', () => {
   ] as const)('%s with the verified address accepts the only invitation by itself', async (name, issuer) => {
     const invited = await service.invite(admin);
     const token = await issuer.sign({ email: invited.email, subject: `accepts by ${name}` });
-    const body = got(await stranger.post(`/api/${name}-login/`, { token }));
+    const body = got(await anonymous.post(`/api/${name}-login/`, { token }));
     expect([body.employee._id, body.employee.invitationStatus]).toEqual([invited._id, 'accepted']);
   });
 
@@ -106,10 +106,10 @@ describe('contract 2.1, accepting by a sign-in', () => {
     const { person, employee, id } = await invitedElsewhere();
     await service.setPassword(person.email);
     const { email } = person;
-    expect(said(await stranger.post('/login/', { email, password, company_id: admin.companyId }))).toBe(
+    expect(said(await anonymous.post('/login/', { email, password, company_id: admin.companyId }))).toBe(
       '400 VALIDATION_FAILED company_id:not_found',
     );
-    const session = service.as(got(await stranger.post('/login/', { email, password })));
+    const session = service.as(got(await anonymous.post('/login/', { email, password })));
     expect(said(await session.post(`/api/invitations/${id}/accept/`))).toBe('403 ADDRESS_PROOF_REQUIRED');
     expect((await recordOf(employee._id)).invitationStatus).toBe('pending');
   });
@@ -117,7 +117,7 @@ describe('contract 2.1, accepting by a sign-in', () => {
   test('a company changes nothing of what /login/ answers by inviting', async () => {
     const { person } = await invitedElsewhere();
     await service.setPassword(person.email);
-    const body = got(await stranger.post('/login/', { email: person.email, password }));
+    const body = got(await anonymous.post('/login/', { email: person.email, password }));
     expect(body.company).toEqual({ company_id: person.companyId, company_name: 'Their own' });
   });
 });
@@ -183,7 +183,7 @@ describe('contract 2.1, a change of address', async () => {
   const joined = got(await service.codeLogin(email, { company_id: admin.companyId }));
   const session = service.as(joined);
   await service.setPassword(email);
-  const again = service.as(got(await stranger.post('/login/', { email, password, company_id: admin.companyId })));
+  const again = service.as(got(await anonymous.post('/login/', { email, password, company_id: admin.companyId })));
   const newEmail = service.newEmail();
   const change = () => admin.patch(`/api/employees/${employee._id}/`, { email: newEmail });
   const key = await service.makeKey(again, ['read']);
@@ -209,15 +209,15 @@ describe('contract 2.1, a change of address', async () => {
   });
 
   test('leaves the old account its password and other companies, and no way back in', async () => {
-    const body = got(await stranger.post('/login/', { email, password }));
+    const body = got(await anonymous.post('/login/', { email, password }));
     expect(body.company.company_id).toBe(own.companyId);
-    expect(said(await stranger.post('/login/', { email, password, company_id: admin.companyId }))).toBe(
+    expect(said(await anonymous.post('/login/', { email, password, company_id: admin.companyId }))).toBe(
       '400 VALIDATION_FAILED company_id:not_found',
     );
     expect(said(await service.codeLogin(email, { company_id: admin.companyId }))).toBe(
       '400 VALIDATION_FAILED company_id:not_found',
     );
-    expect(said(await stranger.post('/token-login/', { email, company_id: admin.companyId }, headersOf(body)))).toBe(
+    expect(said(await anonymous.post('/token-login/', { email, company_id: admin.companyId }, headersOf(body)))).toBe(
       '400 VALIDATION_FAILED company_id:not_found',
     );
   });
@@ -247,7 +247,7 @@ describe('contract 2.1, what a company cannot do', () => {
     const bound = service.as(body);
     expect(said(await bound.get(`/employee/list/${victim.companyId}/`))).toBe('404 NOT_FOUND');
     const change = { email: victim.email, company_id: victim.companyId };
-    expect(said(await stranger.post('/token-login/', change, headersOf(body)))).toBe('403 SESSION_BOUND');
+    expect(said(await anonymous.post('/token-login/', change, headersOf(body)))).toBe('403 SESSION_BOUND');
     expect(said(await victim.get(`/employee/list/${victim.companyId}/`))).toBe('200');
   });
 

@@ -4,7 +4,7 @@ import { service } from '../running.ts';
 
 /* Contract 2.4: API keys, the sessions that they open, and what admins see of both. */
 
-const { stranger, mails } = service;
+const { anonymous, mails } = service;
 const admin = await service.register({ company_name: 'Keepers' });
 const neighbour = await service.register();
 const list = `/employee/list/${admin.companyId}/`;
@@ -136,7 +136,7 @@ describe('contract 2.4, a session that a key opened', async () => {
     ['accept an invitation', 'POST', `/api/invitations/${invitation._id}/accept/`, undefined],
     ['decline an invitation', 'POST', `/api/invitations/${invitation._id}/decline/`, undefined],
   ])('cannot %s', async (_what, method, path, body) => {
-    expect(said(await stranger.send(method, path, body, headersOf(pair)))).toBe('403 SESSION_BOUND');
+    expect(said(await anonymous.send(method, path, body, headersOf(pair)))).toBe('403 SESSION_BOUND');
   });
 
   test('cannot change an address, even as an admin', async () => {
@@ -161,7 +161,7 @@ describe('contract 2.4, a session that a key opened', async () => {
   test('can be renewed and logged out', async () => {
     const opened = await enter();
     const { refresh_token } = opened;
-    const renewed = got(await stranger.post('/api/token/refresh/', { refresh_token }));
+    const renewed = got(await anonymous.post('/api/token/refresh/', { refresh_token }));
     expect(said(await service.as(renewed).get('/api/sessions/'))).toBe('403 SESSION_BOUND');
     expect(got(await service.as(renewed).post('/logout/'))).toEqual({ success: true });
   });

@@ -11,7 +11,7 @@ import { apple, google, service } from '../running.ts';
  * that a logout holds on every node (test/features/accounts/sessions.test.ts), and equal times of refusals (`npm run bench:sign-in`).
  */
 
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.register();
 const email = service.newEmail();
 const both = await service.register({ email, company_name: 'First' });
@@ -20,11 +20,11 @@ got(await service.codeLogin(email, { company_id: admin.companyId }));
 await service.setPassword(email);
 const [inFirst, inSecond] = [both.companyId, admin.companyId];
 
-const login = (extra: object = {}): Promise<Answer> => stranger.post('/login/', { email, password, ...extra });
+const login = (extra: object = {}): Promise<Answer> => anonymous.post('/login/', { email, password, ...extra });
 const pairOf = async (answer: Answer | Promise<Answer>): Promise<Pair> => got(await answer) as Pair;
 const signIn = () => pairOf(login({ company_id: inFirst }));
 const refresh = (pair: Pair): Promise<Answer> =>
-  stranger.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
+  anonymous.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
 const me = `/employee/list/${inFirst}/`;
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
@@ -42,18 +42,18 @@ describe('contract 2.2, the token pair', () => {
   });
 
   test('serves requests in Authorization and X-Refresh-Token', async () => {
-    expect(said(await stranger.get(me, headersOf(await signIn())))).toBe('200');
+    expect(said(await anonymous.get(me, headersOf(await signIn())))).toBe('200');
   });
 
   test('is asked for as a whole: one without the other is 401 TOKEN_PAIR_REQUIRED', async () => {
     const { authorization, ...rest } = headersOf(await signIn());
-    expect(said(await stranger.get(me, { authorization: authorization! }))).toBe('401 TOKEN_PAIR_REQUIRED');
-    expect(said(await stranger.get(me, rest))).toBe('401 TOKEN_PAIR_REQUIRED');
+    expect(said(await anonymous.get(me, { authorization: authorization! }))).toBe('401 TOKEN_PAIR_REQUIRED');
+    expect(said(await anonymous.get(me, rest))).toBe('401 TOKEN_PAIR_REQUIRED');
   });
 
   test('of two different sessions is 401 TOKEN_PAIR_REQUIRED', async () => {
     const [one, other] = [await signIn(), await signIn()];
-    expect(said(await stranger.get(me, headersOf({ ...one, refresh_token: other.refresh_token })))).toBe(
+    expect(said(await anonymous.get(me, headersOf({ ...one, refresh_token: other.refresh_token })))).toBe(
       '401 TOKEN_PAIR_REQUIRED',
     );
   });
@@ -61,28 +61,28 @@ describe('contract 2.2, the token pair', () => {
   test('does not take one token for the other, nor a changed one', async () => {
     const pair = await signIn();
     const swapped = { access_token: pair.refresh_token, refresh_token: pair.access_token };
-    expect(said(await stranger.get(me, headersOf(swapped)))).toMatch(/^401 /);
+    expect(said(await anonymous.get(me, headersOf(swapped)))).toMatch(/^401 /);
     const [head, payload, signature] = pair.access_token.split('.');
     const forged = Buffer.from(JSON.stringify({ ...claimsOf(pair.access_token), exp: 9_999_999_999 })).toString(
       'base64url',
     );
     for (const access_token of [`${head}.${forged}.${signature}`, `${head}.${payload}.`, `e30.${payload}.${signature}`])
-      expect(said(await stranger.get(me, headersOf({ ...pair, access_token })))).toBe('401 INVALID_TOKEN');
+      expect(said(await anonymous.get(me, headersOf({ ...pair, access_token })))).toBe('401 INVALID_TOKEN');
   });
 
   test('with a refresh token that another tab has rotated is good for ordinary requests', async () => {
     const first = await signIn();
     const second = await pairOf(refresh(first));
     await pairOf(refresh(second));
-    expect(said(await stranger.get(me, headersOf(first)))).toBe('200');
+    expect(said(await anonymous.get(me, headersOf(first)))).toBe('200');
   });
 
   test('with an older refresh token is theft where a new session is to come of it', async () => {
     const first = await signIn();
     const third = await pairOf(refresh(await pairOf(refresh(first))));
     const change = { email, company_id: inSecond };
-    expect(said(await stranger.post('/token-login/', change, headersOf(first)))).toBe('401 SESSION_ENDED');
-    expect(said(await stranger.get(me, headersOf(third)))).toBe('401 SESSION_ENDED');
+    expect(said(await anonymous.post('/token-login/', change, headersOf(first)))).toBe('401 SESSION_ENDED');
+    expect(said(await anonymous.get(me, headersOf(third)))).toBe('401 SESSION_ENDED');
   });
 });
 
@@ -93,7 +93,7 @@ describe('contract 2.3, refresh and logout', () => {
     expect(Object.keys(second).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
     expect(second).toMatchObject({ token_type: 'Bearer', expires_in: 900 });
     expect(second.refresh_token).not.toBe(first.refresh_token);
-    expect(said(await stranger.get(me, headersOf(second)))).toBe('200');
+    expect(said(await anonymous.get(me, headersOf(second)))).toBe('200');
   });
 
   test('two tabs that race within 10 seconds both go on', async () => {
@@ -108,27 +108,27 @@ describe('contract 2.3, refresh and logout', () => {
     const third = await pairOf(refresh(await pairOf(refresh(first))));
     expect(said(await refresh(first))).toBe('401 SESSION_ENDED');
     expect(said(await refresh(third))).toBe('401 SESSION_ENDED');
-    expect(said(await stranger.get(me, headersOf(third)))).toBe('401 SESSION_ENDED');
+    expect(said(await anonymous.get(me, headersOf(third)))).toBe('401 SESSION_ENDED');
   });
 
   test('what is no refresh token is 401 INVALID_TOKEN', async () => {
     const { access_token } = await signIn();
     for (const refresh_token of ['x', access_token])
-      expect(said(await stranger.post('/api/token/refresh/', { refresh_token }))).toBe('401 INVALID_TOKEN');
+      expect(said(await anonymous.post('/api/token/refresh/', { refresh_token }))).toBe('401 INVALID_TOKEN');
   });
 
   test('a logout ends the session at once, and no other', async () => {
     const [one, other] = [await signIn(), await signIn()];
-    expect(got(await stranger.post('/logout/', undefined, headersOf(one)))).toEqual({ success: true });
-    expect(said(await stranger.get(me, headersOf(one)))).toBe('401 SESSION_ENDED');
+    expect(got(await anonymous.post('/logout/', undefined, headersOf(one)))).toEqual({ success: true });
+    expect(said(await anonymous.get(me, headersOf(one)))).toBe('401 SESSION_ENDED');
     expect(said(await refresh(one))).toBe('401 SESSION_ENDED');
-    expect(said(await stranger.get(me, headersOf(other)))).toBe('200');
+    expect(said(await anonymous.get(me, headersOf(other)))).toBe('200');
   });
 
   test('a logout asks for the pair', async () => {
     const pair = await signIn();
-    expect(said(await stranger.post('/logout/'))).toBe('401 UNAUTHENTICATED');
-    expect(said(await stranger.post('/logout/', undefined, { authorization: `Bearer ${pair.access_token}` }))).toBe(
+    expect(said(await anonymous.post('/logout/'))).toBe('401 UNAUTHENTICATED');
+    expect(said(await anonymous.post('/logout/', undefined, { authorization: `Bearer ${pair.access_token}` }))).toBe(
       '401 TOKEN_PAIR_REQUIRED',
     );
   });
@@ -170,7 +170,7 @@ describe('contract 2, the login result', () => {
       ['apple', apple],
     ] as const) {
       const token = await issuer.sign({ email, subject: `of both, ${name}` });
-      const body = got(await stranger.post(`/api/${name}-login/`, { token, company_id: inSecond }));
+      const body = got(await anonymous.post(`/api/${name}-login/`, { token, company_id: inSecond }));
       expect(body.company.company_id).toBe(inSecond);
     }
   });
@@ -190,23 +190,23 @@ describe('contract 2, the login result', () => {
 
 describe('contract 2, POST /login/', () => {
   test('answers the same to a wrong password and to an unknown address', async () => {
-    const wrong = await stranger.post('/login/', { email, password: 'not the password' });
-    const unknown = await stranger.post('/login/', { email: 'nobody@example.com', password: 'not the password' });
+    const wrong = await anonymous.post('/login/', { email, password: 'not the password' });
+    const unknown = await anonymous.post('/login/', { email: 'nobody@example.com', password: 'not the password' });
     expect([said(wrong), said(unknown)]).toEqual(Array(2).fill('401 INVALID_CREDENTIALS'));
     expect({ ...wrong.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
   });
 
   test('takes the address without regard to case', async () => {
-    expect(said(await stranger.post('/login/', { email: email.toUpperCase(), password }))).toBe('200');
+    expect(said(await anonymous.post('/login/', { email: email.toUpperCase(), password }))).toBe('200');
   });
 
   test('is closed to an address after 10 failures, and open to others', async () => {
     const target = service.newEmail();
     const answers: string[] = [];
     for (let nth = 0; nth < 11; nth += 1)
-      answers.push(said(await stranger.post('/login/', { email: target, password: 'not the password' })));
+      answers.push(said(await anonymous.post('/login/', { email: target, password: 'not the password' })));
     expect(answers).toEqual([...Array<string>(10).fill('401 INVALID_CREDENTIALS'), '429 RATE_LIMITED']);
-    const refused = await stranger.post('/login/', { email: target, password });
+    const refused = await anonymous.post('/login/', { email: target, password });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
     expect(said(await login({ company_id: inFirst }))).toBe('200');
   });
@@ -218,7 +218,7 @@ describe.each([
 ] as const)('contract 2, POST /api/%s-login/', (name, issuer) => {
   const path = `/api/${name}-login/`;
   const enter = async (parts: Parameters<typeof issuer.sign>[0], body: object = {}) =>
-    stranger.post(path, { token: await issuer.sign(parts), ...body });
+    anonymous.post(path, { token: await issuer.sign(parts), ...body });
   let made = 0;
   const newSubject = () => `subject-of-outside-${(made += 1)}`;
 
@@ -273,7 +273,7 @@ describe.each([
     expect(said(await enter({ email: service.newEmail(), subject: newSubject(), signedBy: privateKey }))).toBe(
       '401 INVALID_IDENTITY_TOKEN',
     );
-    expect(said(await stranger.post(path, { token: 'nonsense' }))).toBe('401 INVALID_IDENTITY_TOKEN');
+    expect(said(await anonymous.post(path, { token: 'nonsense' }))).toBe('401 INVALID_IDENTITY_TOKEN');
   });
 
   test('refuses a body whose email is not the token’s', async () => {
@@ -284,18 +284,18 @@ describe.each([
 
   test('takes a token once', async () => {
     const token = await issuer.sign({ email: service.newEmail(), subject: newSubject() });
-    expect(said(await stranger.post(path, { token }))).toBe('200');
-    expect(said(await stranger.post(path, { token }))).toBe('401 INVALID_IDENTITY_TOKEN');
+    expect(said(await anonymous.post(path, { token }))).toBe('200');
+    expect(said(await anonymous.post(path, { token }))).toBe('401 INVALID_IDENTITY_TOKEN');
   });
 });
 
 describe('contract 2, POST /token-login/', () => {
   const ticketOf = async (): Promise<string> => got(await login()).login_ticket;
   const present = (proof: string, body: object = {}) =>
-    stranger.post('/token-login/', { email, company_id: inFirst, ...body }, { authorization: `Bearer ${proof}` });
+    anonymous.post('/token-login/', { email, company_id: inFirst, ...body }, { authorization: `Bearer ${proof}` });
 
   test('without a proof is 401 PROOF_REQUIRED', async () => {
-    expect(said(await stranger.post('/token-login/', { email, company_id: inFirst }))).toBe('401 PROOF_REQUIRED');
+    expect(said(await anonymous.post('/token-login/', { email, company_id: inFirst }))).toBe('401 PROOF_REQUIRED');
   });
 
   test('takes a login ticket once', async () => {
@@ -309,8 +309,8 @@ describe('contract 2, POST /token-login/', () => {
   });
 
   test('of a company that the account is not in is a 400 not_found', async () => {
-    const stranger_ = await service.register();
-    expect(said(await present(await ticketOf(), { company_id: stranger_.companyId }))).toBe(
+    const outsider = await service.register();
+    expect(said(await present(await ticketOf(), { company_id: outsider.companyId }))).toBe(
       '400 VALIDATION_FAILED company_id:not_found',
     );
   });
@@ -330,7 +330,7 @@ describe('contract 2, POST /token-login/', () => {
 
   test('takes a session of that address to change company, and ends it', async () => {
     const pair = await signIn();
-    const changed = got(await stranger.post('/token-login/', { email, company_id: inSecond }, headersOf(pair)));
+    const changed = got(await anonymous.post('/token-login/', { email, company_id: inSecond }, headersOf(pair)));
     expect(changed.company.company_id).toBe(inSecond);
     expect(said(await createCaller(url, headersOf(pair)).get(me))).toBe('401 SESSION_ENDED');
   });
@@ -339,7 +339,7 @@ describe('contract 2, POST /token-login/', () => {
     const pair = await signIn();
     const other: Person = admin;
     expect(
-      said(await stranger.post('/token-login/', { email: other.email, company_id: inSecond }, headersOf(pair))),
+      said(await anonymous.post('/token-login/', { email: other.email, company_id: inSecond }, headersOf(pair))),
     ).toBe('401 PROOF_REQUIRED');
     expect(said(await present(pair.access_token))).toBe('401 TOKEN_PAIR_REQUIRED');
   });
@@ -367,7 +367,7 @@ describe('contract 2.6, what is open', () => {
   const more = ['/api/create-company-and-employee/', '/reset/link/', '/reset/verify/', '/api/token/refresh/'];
 
   test('is these ten operations; all else needs a proof', async () => {
-    const { paths } = got(await stranger.get('/openapi.json'));
+    const { paths } = got(await anonymous.get('/openapi.json'));
     const found = Object.entries(paths as Record<string, Record<string, { security?: object[] }>>)
       .filter(([, item]) => Object.values(item).some(({ security }) => security?.length === 0))
       .map(([path]) => path);
@@ -377,7 +377,7 @@ describe('contract 2.6, what is open', () => {
         if (found.includes(path)) continue;
         const asked = path.replaceAll(/\{\w+\}/g, '1');
         const input = path === '/token-login/' ? { email, company_id: 1 } : undefined;
-        expect([path, said(await stranger.send(method.toUpperCase(), asked, input))]).toEqual([
+        expect([path, said(await anonymous.send(method.toUpperCase(), asked, input))]).toEqual([
           path,
           input ? '401 PROOF_REQUIRED' : '401 UNAUTHENTICATED',
         ]);

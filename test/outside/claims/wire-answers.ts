@@ -18,7 +18,7 @@ import { addLog, addProject, addTask } from '../work.ts';
  * (test/features/accounts/login.test.ts, test/features/accounts/code-login.test.ts). Shared limits: test/faults/redis.test.ts.
  */
 
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.register();
 const member = await service.join(admin);
 const neighbour = await service.register();
@@ -29,7 +29,7 @@ const json = { 'content-type': 'application/json' };
 
 describe('contract 1, errors', () => {
   test('are problem documents with type, title, status, detail, code and requestId', async () => {
-    const answer = await stranger.get('/nowhere/');
+    const answer = await anonymous.get('/nowhere/');
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(Object.keys(answer.body).toSorted()).toEqual(['code', 'detail', 'requestId', 'status', 'title', 'type']);
     expect(answer.body.status).toBe(404);
@@ -39,11 +39,11 @@ describe('contract 1, errors', () => {
   });
 
   test('have a page in the docs, where type leads, whichever code they have', async () => {
-    const document = JSON.stringify(got(await stranger.get('/openapi.json')));
+    const document = JSON.stringify(got(await anonymous.get('/openapi.json')));
     const codes = new Set([...document.matchAll(/docs\/errors\/([A-Z_]+)/g)].map(([, code]) => code!));
     expect(codes.size).toBeGreaterThan(20);
     for (const code of codes) {
-      const page = await stranger.get(`/docs/errors/${code}`);
+      const page = await anonymous.get(`/docs/errors/${code}`);
       expect([code, page.status, page.text.includes(code)]).toEqual([code, 200, true]);
     }
   });
@@ -65,9 +65,9 @@ describe('contract 1, statuses', () => {
   });
 
   test('401 is for no proof and for an invalid one', async () => {
-    expect(said(await stranger.get(`/employee/list/${admin.companyId}/`))).toBe('401 UNAUTHENTICATED');
+    expect(said(await anonymous.get(`/employee/list/${admin.companyId}/`))).toBe('401 UNAUTHENTICATED');
     const bad = { authorization: 'Bearer nonsense', 'x-refresh-token': 'nonsense' };
-    expect(said(await stranger.get(`/employee/list/${admin.companyId}/`, bad))).toBe('401 INVALID_TOKEN');
+    expect(said(await anonymous.get(`/employee/list/${admin.companyId}/`, bad))).toBe('401 INVALID_TOKEN');
   });
 
   test('403 is for a known caller who may not', async () => {
@@ -103,7 +103,7 @@ describe('contract 1, statuses', () => {
   });
 
   test('405 lists the methods in Allow', async () => {
-    const answer = await stranger.delete('/login/');
+    const answer = await anonymous.delete('/login/');
     expect(said(answer)).toBe('405 METHOD_NOT_ALLOWED');
     expect(answer.headers.get('allow')).toContain('POST');
   });
@@ -197,14 +197,14 @@ describe('contract 1, retries', () => {
 describe('contract 1, request ids', () => {
   test('a sane X-Request-Id is honoured, in the header, the problem and the log', async () => {
     const id = 'from-outside-4711';
-    const answer = await stranger.get('/nowhere/', { 'x-request-id': id });
+    const answer = await anonymous.get('/nowhere/', { 'x-request-id': id });
     expect([answer.headers.get('x-request-id'), answer.body.requestId]).toEqual([id, id]);
     await vi.waitFor(() => expect(service.process.stdout()).toContain(`"requestId":"${id}"`));
   });
 
   test('another one is made where it is not sane', async () => {
     for (const id of ['x'.repeat(1000), 'with space and "quotes"', '<script>']) {
-      const made = (await stranger.get('/healthz', { 'x-request-id': id })).headers.get('x-request-id');
+      const made = (await anonymous.get('/healthz', { 'x-request-id': id })).headers.get('x-request-id');
       expect(made).toBeTruthy();
       expect(made).not.toBe(id);
     }
@@ -213,12 +213,12 @@ describe('contract 1, request ids', () => {
   test.each(['/healthz', '/openapi.json', '/docs', '/nowhere/', '/login/', '/metrics'])(
     'one is on the answer of %s',
     async (path) => {
-      expect((await stranger.get(path)).headers.get('x-request-id')).toMatch(/^\S{8,}$/);
+      expect((await anonymous.get(path)).headers.get('x-request-id')).toMatch(/^\S{8,}$/);
     },
   );
 
   test('every log line of a request carries one', async () => {
-    await stranger.get('/nowhere/', { 'x-request-id': 'last-of-the-log' });
+    await anonymous.get('/nowhere/', { 'x-request-id': 'last-of-the-log' });
     await vi.waitFor(() => expect(service.process.stdout()).toContain('last-of-the-log'));
     const lines = service.process
       .stdout()
@@ -315,12 +315,12 @@ describe('contract 1, served besides the operations', () => {
     ['/readyz', 'application/json'],
     ['/metrics', 'text/plain'],
   ])('%s is open, as %s', async (path, type) => {
-    const answer = await stranger.get(path);
+    const answer = await anonymous.get(path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)]);
   });
 
   test('/docs works offline: all that it loads is the service’s own', async () => {
-    const { text } = await stranger.get('/docs');
+    const { text } = await anonymous.get('/docs');
     const loaded = [...text.matchAll(/(?:src|href)="([^"#]+)"/g)].map(
       ([, address]) => new URL(address!, `${url}/docs`),
     );

@@ -8,7 +8,7 @@ import { addComment, addLog, addProject, addTask, entryAt, hourAt } from '../wor
 
 /* Contract 1: what comes in. Limits on how much there may be of it are in limits.ts. */
 
-const { stranger, url } = service;
+const { anonymous, url } = service;
 const admin = await service.register();
 const project = await addProject(admin);
 const task = await addTask(admin, { projectId: project._id });
@@ -320,7 +320,7 @@ describe('contract 1, bulk bodies', () => {
       '400 VALIDATION_FAILED 1.startTime:invalid_format',
     );
     expect(said(await admin.post(path, { entries: [good] }))).toMatch(/^400 VALIDATION_FAILED :invalid_type$/);
-    expect(said(await stranger.post(path, [good]))).toBe('401 UNAUTHENTICATED');
+    expect(said(await anonymous.post(path, [good]))).toBe('401 UNAUTHENTICATED');
     expect(hourAt(5).start_time).toBe(good.startTime);
   });
 });

@@ -6,7 +6,7 @@ import { Raw } from './request.ts';
 export const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 /** In the place of any value of a body. */
-export const strangers: ((random: Random) => unknown)[] = [
+export const strangeValues: ((random: Random) => unknown)[] = [
   () => null,
   () => true,
   () => 'text',
@@ -57,7 +57,7 @@ export const strangers: ((random: Random) => unknown)[] = [
 ];
 
 /** In the place of a parameter of a path or query, as it stands in the URL. */
-export const strangersInUrl = [
+export const strangeTexts = [
   '',
   '0',
   '-1',
