@@ -70,8 +70,8 @@ app.post<{ Body: { taskId: number; sender: number; message: string } }>('/api/ta
     const payload = JSON.stringify({ comment_id: commentId, task_id: taskId, sender_id: sender });
     await run('appendEvent', sql.appendEvent, [companyId, `task ${taskId}`, 'comment.created', payload]);
     const row = { ...made, company_id: companyId, task_id: taskId, sender_id: sender, message };
-    const beside = { people: [person], mentions: [], likes: [], views: [] };
-    return toComments([{ ...unseen, ...row, beside }], viewerId)[0];
+    const related = { people: [person], mentions: [], likes: [], views: [] };
+    return toComments([{ ...unseen, ...row, related }], viewerId)[0];
   }),
 );
 

@@ -20,7 +20,7 @@ export const unseen = {
 };
 
 /** What stands beside comments, in lists that begin with the comment. */
-type Beside = {
+type RelatedRows = {
   people: Person[];
   mentions: [number, number][];
   likes: [number, number][];
@@ -39,10 +39,10 @@ function byComment<Entry extends [number, ...number[]]>(entries: Entry[]): Map<n
 
 export function toComments(rows: QueryResultRow[], viewerId: number): Comment[] {
   if (rows.length === 0) return [];
-  const beside = rows[0]!['beside'] as Beside;
-  const people = new Map(beside.people.map((person) => [person.employee_id, person]));
+  const related = rows[0]!['related'] as RelatedRows;
+  const people = new Map(related.people.map((person) => [person.employee_id, person]));
   const named = (employee_id: number) => ({ employee_id, name: people.get(employee_id)!.name });
-  const [mentions, likes, views] = [byComment(beside.mentions), byComment(beside.likes), byComment(beside.views)];
+  const [mentions, likes, views] = [byComment(related.mentions), byComment(related.likes), byComment(related.views)];
   return rows.map((row) => {
     const commentId = row['comment_id'] as number;
     const sender = people.get(row['sender_id'] as number)!;

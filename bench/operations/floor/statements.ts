@@ -36,7 +36,7 @@ export const listComments = `
       select array[comment_id, employee_id, (extract(epoch from seen_at) * 1000)::bigint]
       from views order by seen_at, employee_id
     )
-  ) end as beside
+  ) end as related
   from chosen order by comment_id`;
 /** $1 company, $2 employee. */
 export const findPerson = `

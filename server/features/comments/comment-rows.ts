@@ -56,14 +56,14 @@ type Named = { companyId: number; taskId?: number; commentIds?: number[] };
  * costs twice as much; people joined to every like and view cost more again, and most where the planner's statistics
  * are behind.
  */
-export const readComments = compiledFor<'taskId' | 'commentIds', Named, CommentRow & { beside: RelatedRows | null }>(
+export const readComments = compiledFor<'taskId' | 'commentIds', Named, CommentRow & { related: RelatedRows | null }>(
   (db, placeholder, by) => {
     const companyId = placeholder('companyId');
     const which = { [by]: placeholder(by) } as By;
     const relatedRows = (table: 'comment_mentions' | 'comment_likes' | 'comment_views') => sql`
     from ${sql.table(table)} where company_id = ${companyId} and comment_id = any(array(select comment_id from chosen))
     ${by === 'taskId' ? sql`limit ${sql.lit(fewPeopleMax + 1)}` : sql``}`;
-    return sql<CommentRow & { beside: RelatedRows | null }>`
+    return sql<CommentRow & { related: RelatedRows | null }>`
     with chosen as materialized (${selectComments(db, companyId, which)}),
     mentions as materialized (select comment_id, employee_id ${relatedRows('comment_mentions')}),
     likes as materialized (select comment_id, employee_id, created_at ${relatedRows('comment_likes')}),
@@ -84,7 +84,7 @@ export const readComments = compiledFor<'taskId' | 'commentIds', Named, CommentR
         select array[comment_id, employee_id, (extract(epoch from seen_at) * 1000)::bigint]
         from views order by seen_at, employee_id
       )
-    ) end as beside
+    ) end as related
     from chosen order by comment_id`.compile(db);
   },
 );

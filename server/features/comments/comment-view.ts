@@ -38,20 +38,20 @@ export async function listFewComments(
   viewer: Viewer,
 ): Promise<z.input<typeof Comment>[] | undefined> {
   const rows = await readComments(db, 'taskId', { companyId, taskId });
-  const { likes = [], views = [] } = rows[0]?.beside ?? {};
+  const { likes = [], views = [] } = rows[0]?.related ?? {};
   if (rows.length > fewCommentsMax || likes.length > fewPeopleMax || views.length > fewPeopleMax) return undefined;
   const length = rows.reduce((sum, { message }) => sum + (message?.length ?? 0), 0);
   return length > fewCharactersMax ? undefined : toCommentViews(rows, viewer);
 }
 
 function toCommentViews(
-  rows: (CommentRow & { beside: RelatedRows | null })[],
+  rows: (CommentRow & { related: RelatedRows | null })[],
   viewer: Viewer,
 ): z.input<typeof Comment>[] {
-  const beside = rows[0]?.beside;
-  if (!beside) return [];
-  const people = new Map(beside.people.map((person) => [person.employee_id, person]));
-  const attachments = groupByComment(beside);
+  const related = rows[0]?.related;
+  if (!related) return [];
+  const people = new Map(related.people.map((person) => [person.employee_id, person]));
+  const attachments = groupByComment(related);
   return rows.map((row) => toComment(row, attachments.get(row.comment_id) ?? nothing, people, viewer));
 }
 

@@ -17,14 +17,14 @@ export const sendMentionMail = jobHandler({
   async run({ database, mailer, settings }, payload, { dedupeKey }) {
     const mention = await findMention(database.forCompany(payload.companyId).db, payload);
     if (!mention || !mention.wants_mail) return;
-    const letter = renderMail(mention.email, {
+    const mail = renderMail(mention.email, {
       ...(mention.is_invited ? toInvited : toMember(mention)),
       template: 'mention',
       action: { label: 'Open the comment', url: deepLinkOf(settings, mention.task_id, payload.commentId) },
       footnote: 'You receive this because your address was mentioned.',
       ...(mention.is_invited ? {} : { footlink: preferencesLink(settings) }),
     });
-    await mailer.send(letter, { idempotencyKey: dedupeKey });
+    await mailer.send(mail, { idempotencyKey: dedupeKey });
   },
 });
 
