@@ -73,16 +73,16 @@ export function holdFolder(folder: string): HeldFolder {
     lock.release();
     throw error;
   }
-  const keep = (list: object): void => {
+  const writeList = (list: object): void => {
     const aside = `${listFile}.new`;
     writeFileSync(aside, JSON.stringify(list), { mode: 0o600 });
     renameSync(aside, listFile);
   };
   return {
     path: folder,
-    opening: () => keep({}),
+    opening: () => writeList({}),
     closed() {
-      keep({ files: listFiles(database) });
+      writeList({ files: listFiles(database) });
     },
     release: () => lock.release(),
   };

@@ -6,7 +6,7 @@ import type { Session } from './arrivals.ts';
 import { measureFanOut } from './fan-out.ts';
 import { callsAtOnce, readOptions } from './options.ts';
 import { print, type Figures, type Result } from './print.ts';
-import { gatherTalk, longTaskComments, makeChatBed, signInAgain } from './world.ts';
+import { prepareComments, longTaskComments, makeChatBed, signInAgain } from './world.ts';
 import { openCluster } from '../support/cluster.ts';
 import type { Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
@@ -121,7 +121,7 @@ async function measure(result: Result): Promise<void> {
   const bed = await makeChatBed(cluster, report);
   undo.push(() => bed.drop());
   const { world } = bed;
-  const { short, long, listenedTo } = await gatherTalk(bed);
+  const { short, long, listenedTo } = await prepareComments(bed);
   const keys = await generateKeys();
   const service = await startService(bed, keys);
   const connections = options.sockets + options.streams;

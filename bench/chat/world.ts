@@ -16,7 +16,7 @@ export function makeChatBed(cluster: Cluster, report: (what: string) => void): P
 }
 
 /** Half of the comments are on one task. Parts of the world, each with what one operation asks for. */
-export async function gatherTalk({ client, world }: Bed) {
+export async function prepareComments({ client, world }: Bed) {
   const { companyId, tasks, talkedOn } = world;
   const long = { first: talkedOn.first + shortTasks, count: 1 };
   await client.query(

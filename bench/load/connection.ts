@@ -18,7 +18,7 @@ export async function openConnection({ host, port }: { host: string; port: numbe
   let status = 0;
   /** Bytes of the body that are still to come; undefined while the head is awaited, -1 for a chunked one. */
   let missing: number | undefined;
-  let kept: Buffer | undefined;
+  let unread: Buffer | undefined;
 
   function finish(): void {
     missing = undefined;
@@ -33,11 +33,11 @@ export async function openConnection({ host, port }: { host: string; port: numbe
       if (missing === 0) finish();
       return;
     }
-    const bytes = kept ? Buffer.concat([kept, part]) : part;
-    kept = undefined;
+    const bytes = unread ? Buffer.concat([unread, part]) : part;
+    unread = undefined;
     if (missing === undefined) {
       const end = bytes.indexOf('\r\n\r\n');
-      if (end < 0) return void (kept = Buffer.from(bytes));
+      if (end < 0) return void (unread = Buffer.from(bytes));
       const head = bytes.toString('latin1', 0, end);
       status = Number(head.slice(9, 12));
       const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
@@ -50,7 +50,7 @@ export async function openConnection({ host, port }: { host: string; port: numbe
   function readChunks(bytes: Buffer): void {
     // The last chunk is empty, and nothing follows it before the next request.
     if (bytes.toString('latin1', Math.max(0, bytes.length - 5)) === '0\r\n\r\n') finish();
-    else kept = Buffer.from(bytes.subarray(-5));
+    else unread = Buffer.from(bytes.subarray(-5));
   }
 
   const socket = await new Promise<Socket>((resolve, reject) => {

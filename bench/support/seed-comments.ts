@@ -2,15 +2,15 @@ import type { Range } from './world.ts';
 
 export const commentsPerTask = 50;
 /** Those who write, like and look: names stand in answers, so they are of some people and not of one. */
-export const talkers = 30;
+export const commenters = 30;
 
 /** Fifty comments a task, of which ten answer another; each has two likes and was seen by two, the caller among them. */
-export async function seedTalk(
+export async function seedComments(
   step: (what: string, statement: string) => Promise<void>,
   { companyId, employees, tasks }: { companyId: number; employees: Range; tasks: Range },
   comments: number,
 ): Promise<void> {
-  const person = (offset: string) => `${employees.first} + 1 + (${offset}) % ${talkers}`;
+  const person = (offset: string) => `${employees.first} + 1 + (${offset}) % ${commenters}`;
   await step(
     `${comments} comments`,
     `insert into comments (company_id, task_id, sender_id, message, created_at)

@@ -8,7 +8,7 @@ import { recomputeWorkDays } from '../../db/derived/work-time.ts';
 import { insertEmployee } from '../../server/features/employees/queries.ts';
 import { setUpCompany } from '../../server/features/registration/set-up-company.ts';
 import { createPasswords } from '../../server/platform/passwords.ts';
-import { commentsPerTask, seedTalk, talkers } from './seed-comments.ts';
+import { commentsPerTask, seedComments, commenters } from './seed-comments.ts';
 import type { Range, SignedIn, World } from './world.ts';
 
 /** How much there is of everything. */
@@ -86,7 +86,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
   await recomputeTaskCounts(database.db, companyId);
   await recomputeCompanyCounts(database.db, companyId);
   const tasks = await rangeOf(client, 'tasks', 'task_id', companyId);
-  await seedTalk(step, { companyId, employees, tasks }, sizes.comments);
+  await seedComments(step, { companyId, employees, tasks }, sizes.comments);
   await recomputeCommentCounts(database.db, companyId);
   await step(
     `${sizes.notifications} notifications`,
@@ -96,7 +96,7 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     select ${companyId}, ${employeeId}, 'seed ' || n, 'task', case when n <= 5 then 'notice' else 'message' end,
       'updates', 'Grace Hopper commented on Task ' || n,
       'It works since this morning, have a look when you find the time.', 'https://app.example/tasks/' || n,
-      ${employees.first} + 1 + n % ${talkers}, ${tasks.first} + n % ${tasks.count}, n % 4 > 0 or n > 20000, now()
+      ${employees.first} + 1 + n % ${commenters}, ${tasks.first} + n % ${tasks.count}, n % 4 > 0 or n > 20000, now()
     from generate_series(1, ${sizes.notifications}) as n`,
   );
   await recomputeNotificationCounts(database.db, companyId);

@@ -54,7 +54,7 @@ export async function grow(database: Database, client: pg.Client, company: Compa
   report('vacuum');
   await client.query('vacuum (analyze)');
   await sumProjects(client, company);
-  await keepAll(database, company, report);
+  await recomputeAll(database, company, report);
   await client.query('vacuum (analyze)');
 }
 
@@ -66,7 +66,7 @@ async function sumProjects(client: pg.Client, { companyId }: Company): Promise<v
 }
 
 /** Counts anew all that was not kept while logs came and went behind the service's back, and proves it. */
-async function keepAll(database: Database, { companyId }: Company, report: Report): Promise<void> {
+async function recomputeAll(database: Database, { companyId }: Company, report: Report): Promise<void> {
   report('totals');
   const transaction = database.begin();
   const { db } = transaction;

@@ -65,7 +65,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
     for (const invitation of invitations) {
       // Between people only: an aborted call would leave open whether somebody is invited.
       signal.throwIfAborted();
-      done.push(await settle(inviting, invitation, there.get(invitation.email)));
+      done.push(await reconcile(inviting, invitation, there.get(invitation.email)));
       progress.update(done.length);
     }
   } catch (error) {
@@ -88,7 +88,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
 type Inviting = { client: Client; company_id: number; updatesRoles: boolean; isDry: boolean };
 
 /** Does what is to be done about one person. Only what would stop all the others is thrown. */
-async function settle(inviting: Inviting, invitation: Invitation, there: Employee | undefined): Promise<Done> {
+async function reconcile(inviting: Inviting, invitation: Invitation, there: Employee | undefined): Promise<Done> {
   const { line, email, is_admin: isAdmin, is_team_leader: isTeamLeader, ...person } = invitation;
   const { client, company_id: companyId, updatesRoles, isDry } = inviting;
   const roles = { ...(isAdmin ? { isAdmin } : {}), ...(isTeamLeader ? { isTeamLeader } : {}) };

@@ -34,7 +34,7 @@ export async function exchange(
   );
   if (response.ok) return response;
   const text = await orApiError(operation, signal, response.text());
-  throw refusalOf(operation, response, parse(text));
+  throw toErrorOf(operation, response, parse(text));
 }
 
 /** What an operation answered over tRPC. */
@@ -68,7 +68,7 @@ function reasonOf(error: Error): string {
   return typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
 }
 
-type Refusal = {
+type ErrorData = {
   code?: string;
   httpStatus?: number;
   requestId?: string;
@@ -77,8 +77,8 @@ type Refusal = {
 };
 
 /** A refusal as tRPC words it, `{error: {message, data}}`, in an answer or on a stream. */
-export function toApiError(operation: string, refusal: unknown, response?: Response): ApiError | undefined {
-  const { message, data } = (refusal ?? {}) as { message?: string; data?: Refusal };
+export function toApiError(operation: string, error: unknown, response?: Response): ApiError | undefined {
+  const { message, data } = (error ?? {}) as { message?: string; data?: ErrorData };
   if (data?.code === undefined || message === undefined) return undefined;
   return new ApiError(data.code as ApiErrorCode, message, {
     status: data.httpStatus ?? response?.status ?? 0,
@@ -89,8 +89,8 @@ export function toApiError(operation: string, refusal: unknown, response?: Respo
   });
 }
 
-function refusalOf(operation: string, response: Response, body: unknown): ApiError {
-  const { error, code, detail, ...problem } = (body ?? {}) as { error?: unknown; detail?: string } & Refusal;
+function toErrorOf(operation: string, response: Response, body: unknown): ApiError {
+  const { error, code, detail, ...problem } = (body ?? {}) as { error?: unknown; detail?: string } & ErrorData;
   return (
     toApiError(operation, error ?? { message: detail, data: { ...problem, code } }, response) ??
     unexpected(operation, response)

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { generateKeys } from '../platform/signing-keys.ts';
-import { keepPrivate, readPrivate } from '../platform/private-file.ts';
+import { createPrivate, readPrivate } from '../platform/private-file.ts';
 
 /**
  * The key set that signs tokens, made at the first start and kept in the data folder, so that sessions outlive a
  * restart. In production it comes from AUTH_KEYS; this file, run by itself, prints one for that.
  */
-export async function keepKeys(file: string): Promise<string> {
-  return readPrivate(file) ?? keepPrivate(file, await generateKeys());
+export async function getOrCreateKeys(file: string): Promise<string> {
+  return readPrivate(file) ?? createPrivate(file, await generateKeys());
 }
 
 export const keysFile = (folder: string): string => join(folder, 'auth-keys.json');

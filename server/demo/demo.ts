@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Services } from '../kernel/context.ts';
 import { readPrivate, replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
-import { seedTalk } from './seed-comments.ts';
+import { seedComments } from './seed-comments.ts';
 import { seedWork } from './seed-work.ts';
 
 /** How to sign in to the demo company. */
@@ -30,7 +30,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
     if (rows.length === 0) {
       const staff = await seedPeople(db, { passwordHash, now });
       const taskIds = await seedWork(db, staff, now);
-      await seedTalk(db, staff, { taskIds, settings, now });
+      await seedComments(db, staff, { taskIds, settings, now });
       // Before the commit: a company whose password nobody knows would be worse than a password without a company.
       replacePrivate(file, `${JSON.stringify({ email: staff.adminEmail, password })}\n`);
     }

@@ -38,7 +38,7 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
    * Retries the statement while the lease lasts: a job that was run and not deleted would run a second time, so a short
    * outage of the database is waited for.
    */
-  async function settle(job: LeasedJob, statement: () => Promise<void>): Promise<void> {
+  async function writeOutcome(job: LeasedJob, statement: () => Promise<void>): Promise<void> {
     try {
       for (let waitMs = firstRetryMs; ; waitMs *= 2) {
         try {
@@ -60,13 +60,13 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
       held.add(taken);
       return taken;
     },
-    complete: (job) => settle(job, () => deleteJob(db, job)),
+    complete: (job) => writeOutcome(job, () => deleteJob(db, job)),
     fail(job, { retryDelayMs, reason }) {
       const failure =
         retryDelayMs === undefined
           ? { reason, deadLetteredAt: clock.now() }
           : { reason, retryAt: inFuture(retryDelayMs) };
-      return settle(job, () => releaseFailedJob(db, job, failure));
+      return writeOutcome(job, () => releaseFailedJob(db, job, failure));
     },
     stop: () => stopping.abort(),
   };

@@ -26,7 +26,7 @@ export type IdempotentCall = {
   /** The stored answer of an earlier call, if there is one. */
   findAnswer(): Promise<{ answer: unknown } | undefined>;
   /** Takes the lock of the key at the start of the transaction, against the same call in another process. */
-  claim(db: Db): Promise<void>;
+  lock(db: Db): Promise<void>;
   store(db: Db, answer: unknown): Promise<void>;
   end(): void;
 };
@@ -61,7 +61,7 @@ export function beginIdempotentCall(
       if (!tokens.isDigest(stored.input_hash, digestPurpose, inputText)) throw IDEMPOTENCY_KEY_REUSED();
       return { answer: JSON.parse(await unseal(stored.sealed_answer, sealingKeys())) as unknown };
     },
-    async claim(db) {
+    async lock(db) {
       // The lock ends with the transaction, also where the process is killed.
       const { rows } = await sql<{
         free: boolean;

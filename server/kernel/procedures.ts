@@ -12,10 +12,10 @@ import {
   toApiError,
 } from '../errors/errors.ts';
 import type { RateLimitKeys } from '../platform/rate-limits.ts';
-import { countRefusal } from './rate-limit.ts';
+import { countAuthFailure } from './rate-limit.ts';
 import { countRequest } from './rate-limit.ts';
 import { handlesFor, runMutation } from './run-mutation.ts';
-import { logAct, logRefusal } from './security-log.ts';
+import { logAct, logError } from './security-log.ts';
 import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
@@ -71,12 +71,12 @@ function authorize<Found extends Caller | undefined, Given extends object>({
           logAct(ctx, meta.securityAct, path, found, { input: await getRawInput(), data: result.data });
         return result;
       } catch (error) {
-        let refusal = toApiError(error);
-        logRefusal(ctx, path, found, refusal);
-        if (refusal.definition.status === 401)
-          refusal = await countRefusal(limits, refusal, { network: ctx.request.network, operation: path });
-        if (!codesOf(meta ?? {}).has(refusal.definition.code)) onUndeclaredError(path, refusal.definition.code);
-        throw refusal;
+        let apiError = toApiError(error);
+        logError(ctx, path, found, apiError);
+        if (apiError.definition.status === 401)
+          apiError = await countAuthFailure(limits, apiError, { network: ctx.request.network, operation: path });
+        if (!codesOf(meta ?? {}).has(apiError.definition.code)) onUndeclaredError(path, apiError.definition.code);
+        throw apiError;
       }
     }
     return connection && type !== 'subscription' ? connection.run(run) : run();

@@ -65,14 +65,17 @@ function count(budget: Budget, kind: Counted['kind'], key: string): Counted | Pr
  * Counts wrong or missing credentials against their network, and answers what is refused with: the same, or, beyond the
  * limit, 429. Those who have good credentials are not asked.
  */
-export async function countRefusal(
-  { refusals }: Limits,
-  refusal: ApiError,
+export async function countAuthFailure(
+  { authFailures }: Limits,
+  error: ApiError,
   { network, operation }: { network: string; operation: string },
 ): Promise<ApiError> {
   try {
-    await Promise.all([refusals.operation.consume(`${operation} ${network}`), refusals.network.consume(network)]);
-    return refusal;
+    await Promise.all([
+      authFailures.operation.consume(`${operation} ${network}`),
+      authFailures.network.consume(network),
+    ]);
+    return error;
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;

@@ -52,7 +52,7 @@ async function runInTransaction<Result extends { ok: boolean }>(
 ): Promise<Result> {
   const { log } = ctx.services;
   for (let attempt = 1; ; attempt += 1) {
-    const transaction = handlesFor(ctx.services, ctx).begin(call?.claim);
+    const transaction = handlesFor(ctx.services, ctx).begin(call?.lock);
     const tasks: (() => void)[] = [];
     try {
       const result = await body({

@@ -43,8 +43,8 @@ export function logAct(
 }
 
 /** A call was refused: for want of a credential or a right, for what is not the caller's to see, or for asking too often. */
-export function logRefusal(ctx: Context, operation: string, caller: Caller | undefined, refusal: ApiError): void {
-  const { definition, issues, cause } = refusal;
+export function logError(ctx: Context, operation: string, caller: Caller | undefined, error: ApiError): void {
+  const { definition, issues, cause } = error;
   const isRelevant =
     [401, 403, 404, 429].includes(definition.status) || issues?.some(({ code }) => code === 'not_found') === true;
   if (!isRelevant) return;

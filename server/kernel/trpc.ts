@@ -7,8 +7,8 @@ import { toApiError } from '../errors/errors.ts';
 import type { OperationMeta } from './operation.ts';
 
 /** A refusal as tRPC's clients get it, with the same `code`, `requestId` and `issues` as the problem document has. */
-export function trpcErrorOf(refusal: ApiError, requestId: string | undefined, path?: string) {
-  const { definition, message, issues, retryAfterSeconds } = refusal;
+export function trpcErrorOf(error: ApiError, requestId: string | undefined, path?: string) {
+  const { definition, message, issues, retryAfterSeconds } = error;
   return {
     code: TRPC_ERROR_CODES_BY_KEY[definition.kind],
     message,

@@ -20,7 +20,7 @@ const sender = 'Work Management';
 
 /** Makes a mail of it. The only links in it are its action and its footlink: what callers wrote of their own is shown, but leads nowhere. */
 export function renderMail(to: string, { action, code, footlink, ...words }: MailTemplate): Mail {
-  const letter: MailTemplate = {
+  const content: MailTemplate = {
     ...words,
     paragraphs: words.paragraphs.map(withoutLinks),
     footnote: withoutLinks(words.footnote),
@@ -28,14 +28,14 @@ export function renderMail(to: string, { action, code, footlink, ...words }: Mai
     ...(code !== undefined && { code }),
     ...(footlink && { footlink }),
   };
-  const subject = oneLine(withoutLinks(letter.subject));
+  const subject = oneLine(withoutLinks(content.subject));
   return {
     to,
     subject,
-    template: letter.template,
+    template: content.template,
     // What was cut off in the middle of a character is no text that a provider must take.
-    text: asText(letter).toWellFormed(),
-    html: asHtml({ ...letter, subject }).toWellFormed(),
+    text: asText(content).toWellFormed(),
+    html: asHtml({ ...content, subject }).toWellFormed(),
   };
 }
 

@@ -11,7 +11,7 @@ export function createClaimsCache(entriesMax = 10_000) {
   let younger = new Map<string, Genuine>();
   let older = new Map<string, Genuine>();
 
-  function keep(end: string, genuine: Genuine): void {
+  function store(end: string, genuine: Genuine): void {
     if (younger.size >= entriesMax) {
       older = younger;
       younger = new Map();
@@ -20,13 +20,13 @@ export function createClaimsCache(entriesMax = 10_000) {
   }
 
   return {
-    set: (token: string, claims: RefreshClaims) => keep(endOf(token), { token, claims }),
+    set: (token: string, claims: RefreshClaims) => store(endOf(token), { token, claims }),
     get(token: string): RefreshClaims | undefined {
       const end = endOf(token);
       let found = younger.get(end);
       if (!found) {
         found = older.get(end);
-        if (found) keep(end, found);
+        if (found) store(end, found);
       }
       return found?.token === token ? found.claims : undefined;
     },

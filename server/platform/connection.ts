@@ -33,7 +33,7 @@ export type Connection = Pick<Transport, 'ready' | 'reserve'> & {
   /** Runs a call when earlier answers have been taken and fewer than the limit run. */
   run<Answer>(call: () => Promise<Answer>): Promise<Answer>;
   /** Counts a refused call: a connection that stays unauthenticated is closed after some. */
-  noteRefusal(error: ApiError): void;
+  noteError(error: ApiError): void;
   /** Forgets a connection that is closed. */
   closed(): void;
 };
@@ -43,7 +43,7 @@ export const subscriptionsMax = 100;
 /** Calls that run at once on one connection. */
 const callsMax = 8;
 /** Refused calls of a connection without a caller: as many as a client sends in one message. */
-const refusalsMax = 200;
+const errorsMax = 200;
 /** A connection without a caller is closed after this time. */
 const authenticateWithinMs = 30_000;
 /** A subscription may end at any moment; a client that asks much sooner would only be refused again. */
@@ -61,7 +61,7 @@ export function createConnection(
   { authenticate, closed }: Pick<Connection, 'authenticate' | 'closed'>,
 ): Connection {
   const { transport, subscriptions } = open;
-  let refusals = 0;
+  let errors = 0;
   const timeout = setTimeout(() => transport.close('refused'), authenticateWithinMs).unref();
   return {
     authenticate(credential) {
@@ -77,10 +77,10 @@ export function createConnection(
     ready: transport.ready,
     reserve: transport.reserve,
     run: limitCalls(transport),
-    noteRefusal({ definition }) {
+    noteError({ definition }) {
       if (open.credential) return;
-      refusals += 1;
-      if (definition.status === 429 || refusals === refusalsMax) transport.close('refused too often');
+      errors += 1;
+      if (definition.status === 429 || errors === errorsMax) transport.close('refused too often');
     },
     closed() {
       clearTimeout(timeout);

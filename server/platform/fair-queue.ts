@@ -33,21 +33,21 @@ export function createFairQueue({ running, waiting, waitingPerKey = waiting }: F
 
   function waitForTurn(key: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const queued = root.children.get(key[0]!)?.waiting ?? 0;
-    if (queued >= waitingPerKey) throw refusal();
+    if (queued >= waitingPerKey) throw overloaded();
     if (root.waiting >= waiting) {
       const longest = longestOf(root);
-      if (!longest || longest.waiting <= queued + 1) throw refusal();
-      takeNewest(root).refuse(refusal());
+      if (!longest || longest.waiting <= queued + 1) throw overloaded();
+      takeNewest(root).refuse(overloaded());
     }
     return new Promise((resolve, reject) => {
       const abort = () => {
         remove(root, key, entry);
         reject(signal!.reason as Error);
       };
-      const settle = () => signal?.removeEventListener('abort', abort);
+      const removeListener = () => signal?.removeEventListener('abort', abort);
       const entry: Entry = {
-        start: () => (settle(), resolve()),
-        refuse: (reason) => (settle(), reject(reason)),
+        start: () => (removeListener(), resolve()),
+        refuse: (reason) => (removeListener(), reject(reason)),
       };
       signal?.addEventListener('abort', abort, { once: true });
       add(root, key, entry);
@@ -68,7 +68,7 @@ export function createFairQueue({ running, waiting, waitingPerKey = waiting }: F
   };
 }
 
-const refusal = () => OVERLOADED({ retryAfterSeconds: 1 });
+const overloaded = () => OVERLOADED({ retryAfterSeconds: 1 });
 
 const emptyLevel = (): Level => ({ waiting: 0, entries: [], children: new Map() });
 

@@ -18,7 +18,7 @@ export function replacePrivate(file: string, text: string): void {
 }
 
 /** Writes the file if there is none; of several processes at once one wins. Answers what the file now holds. */
-export function keepPrivate(file: string, text: string): string {
+export function createPrivate(file: string, text: string): string {
   const aside = writeAside(file, text);
   try {
     linkSync(aside, file);

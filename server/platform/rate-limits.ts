@@ -26,7 +26,7 @@ export type Limits = {
    */
   requests: Record<keyof RateLimitKeys, Budget & { policy: string; limit: string }>;
   /** Wrong or missing credentials, for each network: at one operation, and at all of them together. */
-  refusals: { operation: Budget; network: Budget };
+  authFailures: { operation: Budget; network: Budget };
   /** Failed sign-ins, for each address and network. */
   signIns: Budget;
   /** Codes sent, for each address. */
@@ -66,7 +66,7 @@ export function createLimits(options: {
       person: requests('requests-employee', options.requestsPerMinuteOfEmployee ?? 4 * perMinute),
       company: requests('requests-company', options.requestsPerMinuteOfCompany ?? 60 * perMinute),
     },
-    refusals: {
+    authFailures: {
       operation: budget('refusals', { points: Math.ceil(perMinute / 6), seconds: 60 }),
       network: budget('network-refusals', { points: perMinute, seconds: 60 }),
     },
@@ -99,7 +99,7 @@ function createLocalBudget({ points, seconds }: Rule): Budget {
       }
       state.taken += 1;
       const resetAfterMs = state.endsAt - now;
-      if (state.taken > points) throw refusal(resetAfterMs);
+      if (state.taken > points) throw tooManyRequests(resetAfterMs);
       return { remaining: points - state.taken, resetAfterMs };
     },
     refund(key) {
@@ -123,12 +123,12 @@ function createSharedBudget(name: string, { points, seconds }: Rule, redis: Redi
         const { remainingPoints, msBeforeNext } = await limiter.consume(key);
         return { remaining: remainingPoints, resetAfterMs: msBeforeNext };
       } catch (refused) {
-        throw refused instanceof RateLimiterRes ? refusal(refused.msBeforeNext) : refused;
+        throw refused instanceof RateLimiterRes ? tooManyRequests(refused.msBeforeNext) : refused;
       }
     },
     refund: async (key) => void (await limiter.reward(key)),
   };
 }
 
-const refusal = (waitMs: number): ApiError =>
+const tooManyRequests = (waitMs: number): ApiError =>
   RATE_LIMITED({ retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { keepKeys, keysFile } from '../commands/keys.ts';
+import { getOrCreateKeys, keysFile } from '../commands/keys.ts';
 import type { Config } from '../config.ts';
 import { createTokens, type Tokens } from '../platform/tokens.ts';
 import { CannotStart } from './cannot-start.ts';
@@ -15,7 +15,7 @@ export async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: strin
     });
   const file = keysFile(dataFolder);
   try {
-    return await createTokens(await keepKeys(file));
+    return await createTokens(await getOrCreateKeys(file));
   } catch (error) {
     if (!existsSync(file)) throw error;
     throw new CannotStart(

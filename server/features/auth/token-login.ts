@@ -62,21 +62,22 @@ export const tokenLogin = open
     return startSession(ctx, owner);
   });
 
-type Claim = { email: string; company_id: number };
+type Requested = { email: string; company_id: number };
 type Opened = SessionOwner & { method: SignInMethod; place: Membership };
 
 /** Whose session the caller's proof opens, and where: the claimed address in the claimed company, and no other. */
-async function verifyCredentials(ctx: Context & { db: Db }, claim: Claim): Promise<Opened> {
+async function verifyCredentials(ctx: Context & { db: Db }, requested: Requested): Promise<Opened> {
   const { bearer } = ctx.request;
   if (bearer === undefined) throw PROOF_REQUIRED();
   if (bearer.startsWith(loginTicketPrefix)) {
     const ticket = await redeemTicket(ctx, bearer);
-    return openAccountSession(ctx.db, ticket, claim);
+    return openAccountSession(ctx.db, ticket, requested);
   }
   const caller = await authenticate(ctx, { isForSession: true });
-  if (caller.credential.kind === 'apiKey') return openBoundSession(inCompany(ctx.db, claim.company_id), caller, claim);
+  if (caller.credential.kind === 'apiKey')
+    return openBoundSession(inCompany(ctx.db, requested.company_id), caller, requested);
   const { accountId, sessionId } = accountOf(caller);
-  const opened = await openAccountSession(ctx.db, { accountId, ...(await getSignIn(ctx.db, sessionId)) }, claim);
+  const opened = await openAccountSession(ctx.db, { accountId, ...(await getSignIn(ctx.db, sessionId)) }, requested);
   await endSession(ctx.db, sessionId, 'changed company', ctx.services.clock.now());
   return opened;
 }
@@ -85,25 +86,25 @@ async function verifyCredentials(ctx: Context & { db: Db }, claim: Claim): Promi
 async function openAccountSession(
   db: Db,
   { accountId, ...signIn }: { accountId: number; addressProvedAt: Date | null; signedInAt?: Date },
-  claim: Claim,
+  requested: Requested,
 ): Promise<Opened> {
   const account = await getAccountById(db, accountId);
-  if (account.email !== claim.email) throw PROOF_REQUIRED();
-  const place = (await listMemberships(db, accountId)).find((one) => one.company_id === claim.company_id);
+  if (account.email !== requested.email) throw PROOF_REQUIRED();
+  const place = (await listMemberships(db, accountId)).find((one) => one.company_id === requested.company_id);
   if (!place) throw notFoundIn('company_id');
   return { accountId, ...signIn, place, method: 'token' };
 }
 
 /** A session that is bound to an employee of the key's company: it reaches no account. */
-async function openBoundSession(db: Db, { credential, membership }: Caller, claim: Claim): Promise<Opened> {
-  if (credential.kind !== 'apiKey' || membership?.companyId !== claim.company_id) throw notFoundIn('company_id');
+async function openBoundSession(db: Db, { credential, membership }: Caller, requested: Requested): Promise<Opened> {
+  if (credential.kind !== 'apiKey' || membership?.companyId !== requested.company_id) throw notFoundIn('company_id');
   if (!credential.scopes.includes('login')) throw SCOPE_REQUIRED();
   if (!membership.isAdmin) throw ADMIN_REQUIRED({ detail: 'A key signs others in only while its maker is an admin.' });
   const place = await db
     .selectFrom('employees as e')
     .innerJoin('companies as c', 'c.company_id', 'e.company_id')
-    .where('e.company_id', '=', claim.company_id)
-    .where('e.email', '=', claim.email)
+    .where('e.company_id', '=', requested.company_id)
+    .where('e.email', '=', requested.email)
     .where('e.is_active', '=', true)
     .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin'])
     .executeTakeFirst();

@@ -31,7 +31,7 @@ export const sendInvitation = jobHandler({
     const { company, email } = invited;
     const inviter = invited.inviter ?? company;
     const from = invited.from === null ? '' : ` (${invited.from})`;
-    const letter = {
+    const template = {
       template: 'invitation',
       subject: `${inviter} invited you to ${company}`,
       paragraphs: [
@@ -42,7 +42,7 @@ export const sendInvitation = jobHandler({
       action: { label: 'Open the invitation', url: `${settings.appUrl}/invitations/${invitationId}?token=${token}` },
       footnote: 'If you do not know the sender, you can ignore this message, or decline the invitation.',
     };
-    await mailer.send(renderMail(email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, template), { idempotencyKey: dedupeKey });
   },
 });
 

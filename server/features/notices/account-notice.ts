@@ -97,14 +97,14 @@ const sendAccountNotice = jobHandler({
     const { subject, happened, advice } = contentOf(notice);
     const time = `${createdAt.toISOString().slice(0, 16).replace('T', ', ')} UTC`;
     const from = device === null ? '' : `\nDevice: ${device}\nNetwork: ${network ?? 'unknown'}`;
-    const letter = {
+    const template = {
       template: 'account-notice',
       subject,
       paragraphs: [...happened, `Time: ${time}${from}`, advice],
       action: { label: 'Open the app', url: settings.appUrl },
       footnote: 'You receive this because it concerns the safety of your account. It cannot be turned off.',
     };
-    await mailer.send(renderMail(email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, template), { idempotencyKey: dedupeKey });
   },
 });
 

@@ -38,7 +38,7 @@ const sendNotificationMail = jobHandler({
     if (!recipient?.wants_mail) return;
     const { listed, count } = payload;
     const [first] = listed;
-    const letter = {
+    const template = {
       template: 'notification',
       ...(count === 1 ? wordsOfOne(first!) : wordsOfMany(listed, count)),
       action:
@@ -48,7 +48,7 @@ const sendNotificationMail = jobHandler({
       footnote: `You receive this because your notification preferences for ${recipient.company} ask for mail of this kind.`,
       footlink: preferencesLink(settings),
     };
-    await mailer.send(renderMail(recipient.email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(recipient.email, template), { idempotencyKey: dedupeKey });
   },
 });
 

@@ -34,7 +34,7 @@ export const sendResetLink = jobHandler({
         expires_at: new Date(now.getTime() + lifetimeMs),
       })
       .execute();
-    const letter = {
+    const template = {
       template: 'password-reset',
       subject: 'Set a new password',
       paragraphs: ['Somebody, hopefully you, asked to set a new password for this address.'],
@@ -42,6 +42,6 @@ export const sendResetLink = jobHandler({
       footnote:
         'The link works once and for 30 minutes. If you did not ask for it, you can ignore this message: your password stays as it is.',
     };
-    await mailer.send(renderMail(email, letter), { idempotencyKey: dedupeKey });
+    await mailer.send(renderMail(email, template), { idempotencyKey: dedupeKey });
   },
 });

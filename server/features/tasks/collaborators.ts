@@ -40,14 +40,14 @@ export async function setCollaborators(
 }
 
 function notCollaborators(employeeIds: readonly number[], unknown: ReadonlySet<number>) {
-  const refusals = employeeIds.flatMap((employeeId, index) =>
+  const errors = employeeIds.flatMap((employeeId, index) =>
     unknown.has(employeeId) ? [notFoundIn('collaboratorIds', index)] : [],
   );
   return VALIDATION_FAILED({
-    detail: refusals
+    detail: errors
       .map(({ message }) => message)
       .slice(0, 3)
       .join(' '),
-    issues: refusals.flatMap(({ issues = [] }) => issues),
+    issues: errors.flatMap(({ issues = [] }) => issues),
   });
 }

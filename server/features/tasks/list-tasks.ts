@@ -57,11 +57,11 @@ export const listTasks = member
       return selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute();
     };
     const readTotal = () =>
-      q === undefined ? keptTotal(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching);
+      q === undefined ? countByFilter(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching);
     return readPage({ page: input.page, pageSize, readRows, readTotal, toItem: toTask });
   });
 
-function keptTotal(db: Db, companyId: number, { projectId, ownerId, status }: Filters): Promise<number> {
+function countByFilter(db: Db, companyId: number, { projectId, ownerId, status }: Filters): Promise<number> {
   return projectId === undefined
     ? countVisible(db, companyId, 'task', { ownerId, status })
     : countInProject(db, companyId, { projectId, ownerId, status });

@@ -44,12 +44,12 @@ export function createAsyncDocument(router: AnyTRPCRouter, publicUrl: string): o
       messages[id!] = { name: id, title: id, summary: description, payload: { $ref: `#/components/schemas/${id}` } };
       return id!;
     });
-    const refusals = errorsOf(meta).map(({ code, sentence }) => `* \`${code}\`: ${sentence}`);
+    const errors = errorsOf(meta).map(({ code, sentence }) => `* \`${code}\`: ${sentence}`);
     const refTo = (message: string) => ({ $ref: `#/channels/${name}/messages/${message}` });
     channels[name] = {
       address: name,
       title: summary,
-      description: `${description}\n\nIt can be refused, or ended, with:\n${refusals.join('\n')}`,
+      description: `${description}\n\nIt can be refused, or ended, with:\n${errors.join('\n')}`,
       messages: Object.fromEntries(
         [subscribe, ...sent].map((message) => [message, { $ref: `#/components/messages/${message}` }]),
       ),

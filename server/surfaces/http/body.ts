@@ -27,7 +27,7 @@ export const bodyBytesMax = 1024 * 1024;
 const progressMs = 10_000;
 const freeBytes = 16 * 1024;
 /** What the unfinished bodies of one caller may hold together, beyond the free bytes of each. */
-const heldMax = { proved: 32 * 1024 * 1024, stranger: 8 * 1024 * 1024 };
+const heldMax = { authenticated: 32 * 1024 * 1024, unauthenticated: 8 * 1024 * 1024 };
 const heldInAllMax = 256 * 1024 * 1024;
 
 type Done = (error: Error | null, text?: string) => void;
@@ -113,7 +113,7 @@ function createHeldBytes() {
           inAll += size - bytes;
           bytes = size;
           bytesByHolder.set(name, together);
-          if (together > (caller ? heldMax.proved : heldMax.stranger))
+          if (together > (caller ? heldMax.authenticated : heldMax.unauthenticated))
             return RATE_LIMITED({ detail: 'Too many large bodies are under way at once.', retryAfterSeconds: 10 });
           return inAll > heldInAllMax ? SERVICE_UNAVAILABLE({ retryAfterSeconds: 10 }) : undefined;
         },

@@ -43,9 +43,9 @@ export function capConnections(
       return;
     }
     socket.once('close', answered.add(network));
-    const refusal = TOO_MANY_CONNECTIONS({ retryAfterSeconds });
-    const { code, status } = refusal.definition;
-    const requestId = answerRaw(refusal, socket);
+    const error = TOO_MANY_CONNECTIONS({ retryAfterSeconds });
+    const { code, status } = error.definition;
+    const requestId = answerRaw(error, socket);
     logger.info({ security: 'refused', code, status, network, requestId }, 'refused');
   }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
 import { MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../../errors/errors.ts';
-import { problemOf, refusalHeaders } from './problem.ts';
+import { problemOf, errorHeaders } from './problem.ts';
 
 /** How long a caller has to read the refusal before the connection is cut. */
 const lingerMs = 1_000;
@@ -14,10 +14,10 @@ export function answerMalformedRequest(error: ConnectionError, socket: Socket): 
     socket.destroy();
     return;
   }
-  answerRaw(refusalOf(error), socket);
+  answerRaw(apiErrorOf(error), socket);
 }
 
-function refusalOf({ code }: ConnectionError): ApiError {
+function apiErrorOf({ code }: ConnectionError): ApiError {
   // Node's own words for its parser's errors and time-outs.
   const known: Record<string, ApiError> = {
     ERR_HTTP_REQUEST_TIMEOUT: REQUEST_TIMEOUT(),
@@ -28,16 +28,16 @@ function refusalOf({ code }: ConnectionError): ApiError {
 }
 
 /** Answers on the connection itself, where there is no request to answer, and ends it; the answer’s request id. */
-export function answerRaw(refusal: ApiError, socket: Socket): string {
+export function answerRaw(error: ApiError, socket: Socket): string {
   const requestId = crypto.randomUUID();
-  const { status } = refusal.definition;
-  const body = JSON.stringify(problemOf(refusal, requestId));
+  const { status } = error.definition;
+  const body = JSON.stringify(problemOf(error, requestId));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]!}`,
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
-    ...Object.entries(refusalHeaders(refusal)).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(errorHeaders(error)).map(([name, value]) => `${name}: ${value}`),
     'Cache-Control: no-store',
     // Nothing in it is about anybody, so pages of any origin may read it.
     'Access-Control-Allow-Origin: *',

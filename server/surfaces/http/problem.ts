@@ -24,7 +24,7 @@ export function problemOf(error: ApiError, requestId: string) {
 }
 
 /** What stands beside a refusal's body, whichever door it leaves by. */
-export function refusalHeaders({ definition, retryAfterSeconds }: ApiError): Record<string, string> {
+export function errorHeaders({ definition, retryAfterSeconds }: ApiError): Record<string, string> {
   const seconds = retryAfterSeconds ?? (definition.status === 503 ? 2 : undefined);
   return {
     ...(seconds === undefined ? {} : { 'Retry-After': String(seconds) }),
@@ -36,7 +36,7 @@ export async function sendProblem(request: FastifyRequest, reply: FastifyReply, 
   logFailure(request, error);
   await reply
     .status(error.definition.status)
-    .headers(refusalHeaders(error))
+    .headers(errorHeaders(error))
     .type('application/problem+json')
     .send(JSON.stringify(problemOf(error, request.id)));
 }

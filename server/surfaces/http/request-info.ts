@@ -3,8 +3,8 @@ import { authenticate } from '../../kernel/authentication.ts';
 import type { RequestInfo, Services } from '../../kernel/context.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/errors.ts';
-import { countRefusal } from '../../kernel/rate-limit.ts';
-import { logRefusal } from '../../kernel/security-log.ts';
+import { countAuthFailure } from '../../kernel/rate-limit.ts';
+import { logError } from '../../kernel/security-log.ts';
 import { releaseConnection } from './connection-cap.ts';
 import { networkOf } from './network.ts';
 
@@ -35,17 +35,17 @@ export async function authenticateCaller(
 ): Promise<void> {
   const info = requestInfo(request, reply);
   request.info = info;
-  let refusal: Error | undefined;
+  let failure: Error | undefined;
   try {
     info.caller = await authenticate({ services, request: info });
   } catch (error) {
-    refusal = error as Error;
+    failure = error as Error;
     const operation = request.routeOptions.config.operation ?? (request.params as { path: string }).path;
-    logRefusal({ services, request: info }, operation, undefined, toApiError(error));
+    logError({ services, request: info }, operation, undefined, toApiError(error));
     if (error instanceof ApiError && error.definition.status === 401)
-      refusal = await countRefusal(services.limits, error, { network: info.network, operation });
+      failure = await countAuthFailure(services.limits, error, { network: info.network, operation });
   }
-  done(refusal);
+  done(failure);
 }
 
 const saneId = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -13,7 +13,7 @@ const mediaTypes: Record<string, string> = {
 
 export const mediaTypeOf = (name: string): string | undefined => mediaTypes[extname(name)];
 
-type Kept = { bytes: Buffer; etag: string; compressed: Map<Encoding, Promise<Buffer>> };
+type CachedDocument = { bytes: Buffer; etag: string; compressed: Map<Encoding, Promise<Buffer>> };
 
 export type SendStatic = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
@@ -30,9 +30,9 @@ export function staticDocument({
   read(): Buffer;
   cacheControl?: string;
 }): SendStatic {
-  let kept: Kept | undefined;
+  let cached: CachedDocument | undefined;
 
-  function keep(): Kept {
+  function cache(): CachedDocument {
     const bytes = read();
     const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 27);
     // A weak one: it is the same in each encoding.
@@ -40,7 +40,7 @@ export function staticDocument({
   }
 
   return async (request, reply) => {
-    const { bytes, etag, compressed } = (kept ??= keep());
+    const { bytes, etag, compressed } = (cached ??= cache());
     const isWorthIt = bytes.length >= compressedBytesMin && !type.startsWith('font/');
     if (isWorthIt) addVary(reply, 'accept-encoding');
     void reply.headers({ etag, 'cache-control': cacheControl });

@@ -9,7 +9,7 @@ import {
 } from '../../errors/errors.ts';
 import { issueCodes, type Issue } from '../../errors/issues.ts';
 import type { OperationMeta, BodyCredential } from '../../kernel/operation.ts';
-import { headerComponents, refusalHeadersOf } from './headers.ts';
+import { headerComponents, errorHeadersOf } from './headers.ts';
 import { problemOf } from '../http/problem.ts';
 import type { Schemas } from './schema-descriptions.ts';
 
@@ -112,7 +112,7 @@ export function responseOf(definitions: ErrorDefinition[], meta?: OperationMeta)
   const { status } = definitions[0]!;
   return {
     description: definitions.map(({ code, sentence }) => `* \`${code}\`: ${sentence}`).join('\n'),
-    headers: refusalHeadersOf(status, meta),
+    headers: errorHeadersOf(status, meta),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },

@@ -51,7 +51,7 @@ export function successHeadersOf({ meta, download }: Operation): oas31.HeadersOb
 }
 
 /** The headers of a refusal; without an operation, of one that comes before any is reached. */
-export function refusalHeadersOf(status: number, meta?: OperationMeta): oas31.HeadersObject {
+export function errorHeadersOf(status: number, meta?: OperationMeta): oas31.HeadersObject {
   const waits = status === 429 || status === 503;
   return headersOf({
     always: [

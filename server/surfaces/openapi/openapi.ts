@@ -38,7 +38,7 @@ export function createDocument(router: AnyTRPCRouter, publicUrl: string): oas31.
     const path = (paths[operation.path] ??= {});
     path[operation.method.toLowerCase() as 'get'] = finish(operation, (get ?? post)!, schemas);
   }
-  const responses = shareRefusals(operations, paths);
+  const responses = shareErrors(operations, paths);
   return withoutUnused(
     tidy({
       ...generated,
@@ -103,7 +103,7 @@ function finish(operation: Operation, generated: oas31.OperationObject, schemas:
 }
 
 /** Puts the refusals among the components, each once under its status and codes, and references in their places. */
-function shareRefusals(operations: Operation[], paths: oas31.PathsObject): oas31.ResponsesObject {
+function shareErrors(operations: Operation[], paths: oas31.PathsObject): oas31.ResponsesObject {
   const shared: oas31.ResponsesObject = {};
   for (const { path, method, meta } of operations) {
     const { responses } = paths[path]![method.toLowerCase() as 'get']!;

@@ -39,10 +39,10 @@ type EncoderOptions = {
 };
 
 /** Encodes tRPC's messages as JSON. An event with many subscribers is encoded once for all of them. */
-export function createEncoder({ itemsMax, onInvalidMessage: onNonsense }: EncoderOptions): Encoder {
+export function createEncoder({ itemsMax, onInvalidMessage }: EncoderOptions): Encoder {
   function encode(message: unknown): string | Pieces {
     const { id, jsonrpc, error, result } = message as Envelope;
-    if (id === null && error !== undefined) onNonsense();
+    if (id === null && error !== undefined) onInvalidMessage();
     const event = result?.data?.data;
     const json = typeof event === 'object' && event !== null ? findSharedJson(event) : undefined;
     if (!json) return JSON.stringify(message);

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/errors.ts';
 import { authenticate } from '../../kernel/authentication.ts';
 import type { Context, RequestInfo, Services } from '../../kernel/context.ts';
-import { logRefusal } from '../../kernel/security-log.ts';
+import { logError } from '../../kernel/security-log.ts';
 import { requestIdByError } from '../../kernel/trpc.ts';
 import { subscriptionsMax, type Connection } from '../../platform/connection.ts';
 import { requestInfo } from '../http/request-info.ts';
@@ -39,9 +39,9 @@ export function serveWebSocket(
   try {
     connection = services.connections.open(webSocketTransport(socket, request.raw.socket, info.network));
   } catch (error) {
-    const refusal = toApiError(error);
-    logRefusal({ services, request: info }, operation, undefined, refusal);
-    socket.close(4429, refusal.definition.code);
+    const apiError = toApiError(error);
+    logError({ services, request: info }, operation, undefined, apiError);
+    socket.close(4429, apiError.definition.code);
     return;
   }
   socket.once('close', () => connection.closed());
@@ -58,10 +58,10 @@ export function serveWebSocket(
     createContext: ({ info: { connectionParams } }) => createContext({ services, info, connection }, connectionParams),
     onError({ error, path }) {
       requestIdByError.set(error, request.id);
-      const refusal = toApiError(error);
-      connection.noteRefusal(refusal);
-      if (refusal.definition.status >= 500 && !(error.cause instanceof ApiError))
-        request.log.error({ err: refusal.cause ?? refusal, operation: path }, 'a call over a WebSocket failed');
+      const apiError = toApiError(error);
+      connection.noteError(apiError);
+      if (apiError.definition.status >= 500 && !(error.cause instanceof ApiError))
+        request.log.error({ err: apiError.cause ?? apiError, operation: path }, 'a call over a WebSocket failed');
     },
   } satisfies Partial<WSSHandlerOptions<AnyTRPCRouter>> as unknown as WSSHandlerOptions<AnyTRPCRouter>);
   handle(socket, request.raw);

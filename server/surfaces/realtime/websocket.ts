@@ -4,7 +4,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Services } from '../../kernel/context.ts';
 import { FORBIDDEN, MALFORMED_REQUEST, ROUTE_NOT_FOUND, toApiError } from '../../errors/errors.ts';
-import { logRefusal } from '../../kernel/security-log.ts';
+import { logError } from '../../kernel/security-log.ts';
 import { bodyBytesMax } from '../http/body.ts';
 import { wantsWebSocket } from '../http/upgrade.ts';
 import { callerOf, operation, serveWebSocket } from './serve-websocket.ts';
@@ -58,7 +58,7 @@ async function addRoute(
         refuseStrangeOrigin(request, origins);
         refuseTokensInUrl(request);
       } catch (error) {
-        logRefusal({ services, request: callerOf(request) }, operation, undefined, toApiError(error));
+        logError({ services, request: callerOf(request) }, operation, undefined, toApiError(error));
         throw error;
       }
     },

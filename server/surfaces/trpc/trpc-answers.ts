@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/errors.ts';
 import { trpcErrorOf } from '../../kernel/trpc.ts';
-import { logFailure, refusalHeaders } from '../http/problem.ts';
+import { logFailure, errorHeaders } from '../http/problem.ts';
 
 /* What the doors of tRPC say alike, whichever of them answers. */
 
@@ -19,13 +19,13 @@ export function isTrpc(url: string): boolean {
 }
 
 export function logTrpcFailure(request: FastifyRequest, error: TRPCError, operation: string | undefined): void {
-  const refusal = toApiError(error);
-  if (refusal.definition.status >= 500)
-    request.log.error({ err: refusal.cause ?? refusal, code: refusal.definition.code, operation }, 'request failed');
+  const apiError = toApiError(error);
+  if (apiError.definition.status >= 500)
+    request.log.error({ err: apiError.cause ?? apiError, code: apiError.definition.code, operation }, 'request failed');
 }
 
 /** How long a refusal asks its caller to wait; 0 where it does not. */
-export const retryAfterOf = (refusal: ApiError): number => Number(refusalHeaders(refusal)['Retry-After'] ?? 0);
+export const retryAfterOf = (error: ApiError): number => Number(errorHeaders(error)['Retry-After'] ?? 0);
 
 /** What is refused before tRPC sees it, in the shape that its clients understand. */
 export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {
@@ -33,7 +33,7 @@ export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply
   const [path, ...others] = calledPaths(request);
   await reply
     .status(error.definition.status)
-    .headers(refusalHeaders(error))
+    .headers(errorHeaders(error))
     .type('application/json')
     .send(
       JSON.stringify({ error: trpcErrorOf(error, request.id, others.length === 0 && path !== '' ? path : undefined) }),

@@ -94,9 +94,9 @@ export async function answerCalls(
     } catch (cause) {
       const error = getTRPCErrorFromUnknown(cause);
       logTrpcFailure(request, error, path);
-      const refusal = toApiError(error);
-      const body = { error: trpcErrorOf(refusal, request.id, path) };
-      return { status: refusal.definition.status, body, waitSeconds: retryAfterOf(refusal) };
+      const apiError = toApiError(error);
+      const body = { error: trpcErrorOf(apiError, request.id, path) };
+      return { status: apiError.definition.status, body, waitSeconds: retryAfterOf(apiError) };
     }
   }
 
