@@ -8,7 +8,7 @@ import { listEvents, type EventReader } from './event-reader.ts';
 import type { SubscribedStream } from './subscription.ts';
 import type { Bus } from '../../db/bus.ts';
 
-/** Reads all subscribed streams so often, whatever was notified. */
+/** Reads all subscribed streams at least so often by the clock, however often notifications wake the loop. */
 const pollMs = 1_000;
 /** How many events one statement reads, of one stream and in all. */
 const streamLimit = 100;
@@ -58,17 +58,24 @@ export function createDispatchLoop({ database, log, bus, subscribed, cache, read
   }
 
   async function work(): Promise<void> {
+    let readAllAt = performance.now();
     while (!stopping.signal.aborted) {
-      const keys = notifications.take();
-      let streams = keys === 'all' ? [...subscribed.values()] : keys.flatMap((key) => subscribed.get(key) ?? []);
+      const notified = notifications.take();
+      const isAll = notified === 'all' || performance.now() - readAllAt >= pollMs;
+      if (isAll) readAllAt = performance.now();
+      const streams = isAll ? [...subscribed.values()] : notified.flatMap((key) => subscribed.get(key) ?? []);
       try {
-        while (streams.length > 0) streams = await read(streams);
+        // A stream with more to read takes its turn with those that were notified since.
+        for (const { key } of await read(streams)) notifications.sendLocally(key);
       } catch (error) {
         log.warn({ err: error }, 'events wait: they could not be read');
+        // The streams that were taken may not have been read.
+        notifications.addAll();
         sleep.forget();
+        readAllAt = performance.now();
       }
       cache.prune();
-      if (!(await sleep.take(pollMs))) notifications.addAll();
+      await sleep.take(Math.max(0, readAllAt + pollMs - performance.now()));
     }
   }
 

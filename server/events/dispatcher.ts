@@ -24,7 +24,8 @@ import { createSubscriber, subscriptionEvents, type SubscribedStream, type Subsc
  * Invariants:
  * - A subscriber receives each event of its stream once and in order. A gap in the numbers is a loss, and is reported with
  *   `stream.reset`.
- * - A notification is a hint: the loop also reads once a second, so a lost one costs time and no event.
+ * - A notification is a hint: the loop also reads all streams once a second, however busy it is, so a lost one costs time
+ *   and no event.
  * - A notification is never sent inside the transaction: NOTIFY would serialize all such commits.
  * - A subscriber is in the map before the end of its stream is looked up, so no event falls between table and cache.
  * - A subscriber holds a cursor and no events. It takes the next event only when its connection has room for it.

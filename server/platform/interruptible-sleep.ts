@@ -3,8 +3,8 @@ export type InterruptibleSleep = {
   wake(): void;
   /** Ignores calls of `wake` up to now. */
   forget(): void;
-  /** Sleeps until `wake` or for so long, and not at all if it was woken since the last sleep; returns whether it was woken. */
-  take(ms: number): Promise<boolean>;
+  /** Sleeps until `wake` or for so long, and not at all if it was woken since the last sleep. */
+  take(ms: number): Promise<void>;
 };
 
 export function createInterruptibleSleep(): InterruptibleSleep {
@@ -25,9 +25,7 @@ export function createInterruptibleSleep(): InterruptibleSleep {
             resolve();
           };
         });
-      const wasWoken = isWoken;
       isWoken = false;
-      return wasWoken;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
@@ -238,6 +238,16 @@ describe('a timer left running', () => {
     expect(errorOf(await stop(grace))).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
     expect(await notificationsOf(grace)).toEqual(['Your timer was closed after 24 hours']);
     expect((await verifyTotals(db, admin.companyId)).differences).toEqual([]);
+  });
+
+  test('has the subscribers of its owner woken at its commit, not by the read once a second', async () => {
+    const grace = await service.addEmployee(admin);
+    const { taskId } = await startWork(admin);
+    await start(grace, taskId);
+    clock.advance({ hours: 25 });
+    const notify = vi.spyOn(service.app.services.streams, 'notify');
+    await service.drain();
+    expect(notify.mock.calls.flat(2)).toContain(`${admin.companyId} recipient ${grace.employeeId}`);
   });
 
   test('is closed at 24 hours by a late stop or a new start, which say so', async () => {

@@ -1,0 +1,89 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Bus } from '../../db/bus.ts';
+import { createDispatcher } from '../../server/events/dispatcher.ts';
+import { taskStream } from '../../server/features/comments/task-stream.ts';
+import type { Member } from '../../server/kernel/context.ts';
+import { streamKey, type SubscribeOptions } from '../../server/kernel/streams.ts';
+import { startService } from '../support/service.ts';
+import { addTask, startWork } from '../support/work.ts';
+
+const service = await startService();
+const { services } = service.app;
+const admin = await service.registerCompany();
+const { companyId, employeeId } = admin;
+const { projectId, taskId: busyTaskId } = await startWork(admin);
+
+/** Far beyond what is guaranteed, for a busy machine; a notification that is not made up for is waited for without end. */
+const patiently = { timeout: 20_000, interval: 10 };
+const connection = { addSubscription: () => () => {}, ready: () => undefined, reserve: () => {} };
+
+const comment = (taskId: number) => admin.post('/api/task-chats/', { taskId, sender: employeeId, message: 'Look' });
+
+/** Another node on the same database: it is notified of nothing but the busy task, and of that all the time. */
+function startBusyNode() {
+  let receive: (message: string | undefined) => void = () => {};
+  const bus: Bus = { send() {}, listen: (listener) => void (receive = listener), close: async () => {} };
+  const notify = (taskId: number) => receive(`another node\n${streamKey(companyId, `task ${taskId}`)}`);
+  let isAway = false;
+  const database = {
+    ...services.database,
+    get acrossCompanies() {
+      if (isAway) throw new Error('the database is away');
+      return services.database.acrossCompanies;
+    },
+  };
+  const dispatcher = createDispatcher({ ...services, database, bus });
+  dispatcher.start();
+  const pump = setInterval(() => notify(busyTaskId), 10);
+  const ended = new AbortController();
+  onTestFinished(async () => {
+    clearInterval(pump);
+    ended.abort();
+    await dispatcher.stop();
+  });
+
+  /** What a subscriber of this node is told, as it comes. */
+  async function subscribe(taskId: number): Promise<string[]> {
+    const heard: string[] = [];
+    const events = await dispatcher.subscribe(taskStream, {
+      subject: taskId,
+      viewer: { companyId, employeeId } as Member,
+      position: null,
+      connection: connection as unknown as SubscribeOptions['connection'],
+      signal: ended.signal,
+    });
+    void (async () => {
+      for await (const [id] of events) heard.push(id);
+    })();
+    return heard;
+  }
+  return { subscribe, notify, setAway: (value: boolean) => void (isAway = value) };
+}
+
+test('an event whose notification is lost arrives, however often other streams wake the node', async () => {
+  const node = startBusyNode();
+  await node.subscribe(busyTaskId);
+  const taskId = await addTask(admin, projectId);
+  const heard = await node.subscribe(taskId);
+  await comment(taskId);
+  await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+  await comment(taskId);
+  await vi.waitFor(() => expect(heard).toEqual(['1', '2']), patiently);
+});
+
+test('a notification that came while the database was away is kept for the next read', async () => {
+  const node = startBusyNode();
+  const taskId = await addTask(admin, projectId);
+  const heard = await node.subscribe(taskId);
+  // Time stands still, so that the read once a second cannot make up for the notification.
+  const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  onTestFinished(() => now.mockRestore());
+  const failures = () => service.log().split('events wait: they could not be read').length - 1;
+  await comment(taskId);
+  node.setAway(true);
+  const before = failures();
+  node.notify(taskId);
+  await vi.waitUntil(() => failures() > before, patiently);
+  node.setAway(false);
+  await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+});
