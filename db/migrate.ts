@@ -35,13 +35,21 @@ export async function pendingMigrations(db: Db): Promise<string[]> {
   return (await readState(db)).pending;
 }
 
-/** What keeps the database from serving: migrations that it lacks, or that it takes no writes, as a standby does. */
+/**
+ * What keeps the database from serving: migrations that it lacks, or that it takes no writes, as a standby does. It is asked
+ * by a write that changes nothing: a connection on which that is refused is not kept.
+ */
 export async function readState(db: Db): Promise<{ pending: string[]; isReadOnly: boolean }> {
-  const { rows } = await sql<{ name: string; read_only: string }>`
-    select name, current_setting('transaction_read_only') as read_only from kysely_migration`.execute(db);
-  const done = new Set(rows.map((row) => row.name));
-  return {
-    pending: Object.keys(migrations).filter((name) => !done.has(name)),
-    isReadOnly: rows[0]?.read_only === 'on',
-  };
+  try {
+    const { rows } = await sql<{ name: string }>`
+      with unchanged as (update kysely_migration set name = name where false)
+      select name from kysely_migration`.execute(db);
+    const done = new Set(rows.map((row) => row.name));
+    return { pending: Object.keys(migrations).filter((name) => !done.has(name)), isReadOnly: false };
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== readOnlyTransaction) throw error;
+    return { pending: [], isReadOnly: true };
+  }
 }
+
+const readOnlyTransaction = '25006';

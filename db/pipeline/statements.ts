@@ -26,6 +26,18 @@ export function createStatementNames(): NameStatement {
   };
 }
 
+const readOnlyTransaction = '25006';
+/** Connections whose server takes no writes, as a standby does: they are not kept, or they would be used for ever. */
+const onStandby = new WeakSet<pg.ClientBase>();
+
+function noteFailure(client: pg.ClientBase, error: unknown): void {
+  if ((error as { code?: unknown }).code === readOnlyTransaction && !isEmbedded(client)) onStandby.add(client);
+}
+
+/** The embedded database has one connection, and no socket. */
+const isEmbedded = (client: pg.ClientBase): boolean =>
+  (client as pg.PoolClient).connection.stream.writableCorked === undefined;
+
 /** The pool, with a name for every statement that may have one. */
 export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): PostgresPool {
   const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
@@ -34,9 +46,10 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
     const existing = wrapped.get(client);
     if (existing) return existing;
     const wrapper = Object.assign(Object.create(client) as PostgresPoolClient, {
-      release: (discard?: boolean) => client.release(discard),
+      release: (discard?: boolean) => client.release(discard === true || onStandby.has(client)),
       query: (text: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<unknown>> => {
         const result = runStatement(client, { name: nameOf(text, values), text, values });
+        result.catch((error: unknown) => noteFailure(client, error));
         return result as unknown as Promise<PostgresQueryResult<unknown>>;
       },
     });
@@ -60,11 +73,12 @@ export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
       const isWrite = rowCount !== null && ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
       return { rows, ...(isWrite ? { numAffectedRows: BigInt(rowCount) } : {}) };
     } catch (error) {
+      noteFailure(client, error);
       // Its own leads to the socket; this one leads to who asked.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     } finally {
-      client.release();
+      client.release(onStandby.has(client));
     }
   };
 }
@@ -92,9 +106,9 @@ function toParameter(value: unknown): unknown {
 }
 
 /** Keeps what is written until nothing else can happen in this tick, and sends it as one. */
-function sendTogether({ connection: { stream } }: pg.PoolClient): void {
-  // The embedded database has no socket.
-  if (stream.writableCorked === undefined || stream.writableCorked > 0) return;
+function sendTogether(client: pg.PoolClient): void {
+  const { stream } = client.connection;
+  if (isEmbedded(client) || stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }

@@ -16,6 +16,17 @@ await service.drain();
 
 /** As a server that has become a standby, or is one no longer: by new connections, where there are several. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
+  await setDefault(isReadOnly);
+  if (database.kind === 'embedded') return;
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
+    db,
+  );
+  await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db).catch(() => {});
+}
+
+/** On a server it holds for new connections; those that are open stay as they are. */
+async function setDefault(isReadOnly: boolean): Promise<void> {
   const setting = sql.raw(isReadOnly ? 'on' : 'off');
   if (database.kind === 'embedded') {
     await sql`set default_transaction_read_only = ${setting}`.execute(db);
@@ -26,11 +37,6 @@ async function setReadOnly(isReadOnly: boolean): Promise<void> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(held.db);
   await sql`alter database ${sql.id(rows[0]!.name)} set default_transaction_read_only = ${setting}`.execute(held.db);
   await held.commit();
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
-    db,
-  );
-  await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db).catch(() => {});
 }
 
 const readiness = async () => (await service.anonymous.get('/readyz')).status;
@@ -56,6 +62,22 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
   await setReadOnly(false);
   await vi.waitUntil(async () => (await readiness()) === 200);
   expect((await admin.post('/api/projects/', { name: 'Engine' })).status).toBe(200);
+});
+
+test('connections to a standby are not kept: once there is a server that takes writes, the node writes and is ready', async () => {
+  await setReadOnly(true);
+  await vi.waitUntil(async () => (await readiness()) === 503);
+  // Every connection of the pool is to the standby.
+  await Promise.all(Array.from({ length: 20 }, () => admin.get(`/api/projects/company/${admin.companyId}/`)));
+  await Promise.all(Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Engine' })));
+
+  await setDefault(false);
+  await vi.waitUntil(async () => (await readiness()) === 200, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await admin.post('/api/projects/', { name: 'Engine' })).status === 200, {
+    timeout: 20_000,
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Engine' })));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });
 
 test('a mail that is due then is sent when that is over, and counts no attempt for it', async () => {
