@@ -19,37 +19,68 @@ export async function migrate(db: Db): Promise<string[]> {
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
     const failed = results?.find((result) => result.status === 'Error')?.migrationName;
+    if (failed !== undefined)
+      throw new MigrationFailed(`Migration ${failed} failed; nothing of it was kept.`, { cause: error });
+    const newer = (await listDone(db).catch(() => [])).filter(isUnknown);
+    if (newer.length === 0) throw new MigrationFailed('The database could not be migrated.', { cause: error });
     throw new MigrationFailed(
-      failed === undefined
-        ? 'The database could not be migrated: it may be from a newer version of this service.'
-        : `Migration ${failed} failed; nothing of it was kept.`,
-      { cause: error },
+      `The database was migrated by a newer version (it has ${newer.join(', ')}), and this version knows up to ${latest}: ` +
+        'start that version, or restore a backup of before.',
     );
   }
   await installDerived(db);
   return (results ?? []).map((result) => result.migrationName);
 }
 
-/** The migrations that the database still lacks, for a readiness check. */
-export async function pendingMigrations(db: Db): Promise<string[]> {
-  return (await readState(db)).pending;
+const latest = Object.keys(migrations).at(-1)!;
+const isUnknown = (name: string): boolean => !(name in migrations);
+
+async function listDone(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
 }
 
+/** The migrations that the database still lacks, for an operator's command. */
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  return pendingOf(await listDone(db));
+}
+
+const pendingOf = (done: readonly string[]): string[] => Object.keys(migrations).filter((name) => !done.includes(name));
+
+/** What keeps the database from serving. */
+export type DatabaseState = {
+  /** Migrations that it lacks. */
+  pending: string[];
+  /** Migrations of a newer version that this one cannot serve on. */
+  incompatible: string[];
+  /** It takes no writes, as a standby does. */
+  isReadOnly: boolean;
+};
+
 /**
- * What keeps the database from serving: migrations that it lacks, or that it takes no writes, as a standby does. It is asked
- * by a write that changes nothing: a connection on which that is refused is not kept.
+ * What keeps the database from serving. It is asked by a write that changes nothing: a connection on which that is refused
+ * is not kept.
  */
-export async function readState(db: Db): Promise<{ pending: string[]; isReadOnly: boolean }> {
+export async function readState(db: Db): Promise<DatabaseState> {
   try {
     const { rows } = await sql<{ name: string }>`
       with unchanged as (update kysely_migration set name = name where false)
-      select name from kysely_migration`.execute(db);
-    const done = new Set(rows.map((row) => row.name));
-    return { pending: Object.keys(migrations).filter((name) => !done.has(name)), isReadOnly: false };
+      select name from kysely_migration order by name`.execute(db);
+    const done = rows.map(({ name }) => name);
+    return { pending: pendingOf(done), incompatible: done.filter(isIncompatible), isReadOnly: false };
   } catch (error) {
     if ((error as { code?: unknown }).code !== readOnlyTransaction) throw error;
-    return { pending: [], isReadOnly: true };
+    return { pending: [], incompatible: [], isReadOnly: true };
   }
+}
+
+/**
+ * A migration is additive, so that code which does not know it serves on, unless its name says which migration that code
+ * must know: `0031-drop-old-names-needs-0028`.
+ */
+function isIncompatible(name: string): boolean {
+  const needed = /-needs-(\d{4})$/.exec(name)?.[1];
+  return isUnknown(name) && needed !== undefined && latest.slice(0, 4) < needed;
 }
 
 const readOnlyTransaction = '25006';

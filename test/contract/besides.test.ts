@@ -71,6 +71,22 @@ describe('/healthz and /readyz', () => {
   });
 });
 
+test('/readyz differs where a newer version has migrated the database beyond what this one serves on, and says so', async () => {
+  const insert = (name: string) =>
+    sql`insert into kysely_migration (name, timestamp) values (${name}, '2099-01-01')`.execute(database.db);
+  await insert('9996-additive');
+  expect((await anonymous.get('/readyz')).status).toBe(200);
+  await insert('9998-drop-names-needs-9996');
+  const answer = await anonymous.get('/readyz');
+  expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(answer.body.detail).toBe(
+    'The database was migrated by a newer version (it has 9998-drop-names-needs-9996), which this one cannot serve on.',
+  );
+  expect((await anonymous.post('/get-register-otp/', { email: 'served@example.com' })).status).toBe(200);
+  await sql`delete from kysely_migration where name > '9990'`.execute(database.db);
+  expect((await anonymous.get('/readyz')).status).toBe(200);
+});
+
 describe('/metrics', () => {
   const metrics = async () => (await anonymous.get('/metrics')).body as string;
 

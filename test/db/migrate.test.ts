@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { migrate, MigrationFailed, pendingMigrations } from '../../db/migrate.ts';
+import { migrate, MigrationFailed, pendingMigrations, readState } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { openEmbedded, openServer, type Database, type Db } from '../../db/open.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
@@ -200,12 +200,31 @@ test('a step that fails is named and leaves nothing behind, of itself or of thos
   expect(await migrate(db)).toEqual(names);
 });
 
-test('a database of a newer version is refused and left alone', async () => {
+test('a database of a newer version is refused with both versions named, and left alone', async () => {
   const [database] = await openEmpty();
   const { db } = database!;
   await migrate(db);
   await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '2099-01-01')`.execute(db);
-  await expect(migrate(db)).rejects.toThrow('it may be from a newer version of this service');
+  await expect(migrate(db)).rejects.toThrow(
+    `The database was migrated by a newer version (it has 9999-future), and this version knows up to ${names.at(-1)}: ` +
+      'start that version, or restore a backup of before.',
+  );
+  await sql`delete from kysely_migration where name = '9999-future'`.execute(db);
+  expect(await migrate(db)).toEqual([]);
+});
+
+test('of newer migrations those are incompatible that need a migration which this version does not know', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  await migrate(db);
+  const known = names.at(-1)!.slice(0, 4);
+  for (const name of ['9996-additive', `9997-drop-unused-needs-${known}`, '9998-drop-used-needs-9996'])
+    await sql`insert into kysely_migration (name, timestamp) values (${name}, '2099-01-01')`.execute(db);
+  expect(await readState(db)).toEqual({
+    pending: [],
+    incompatible: ['9998-drop-used-needs-9996'],
+    isReadOnly: false,
+  });
 });
 
 describe.runIf(template.kind === 'server')('on a server', () => {

@@ -15,9 +15,13 @@ export function registerHealth(
   app.get('/healthz', { config }, async () => ({ status: 'ok' }));
   app.get('/readyz', { config }, async () => {
     if (isClosing()) throw SERVICE_UNAVAILABLE({ detail: 'The service is shutting down.' });
-    const { pending, isReadOnly } = await answerInTime(readState(database.owner.db));
+    const { pending, incompatible, isReadOnly } = await answerInTime(readState(database.owner.db));
     if (isReadOnly)
       throw SERVICE_UNAVAILABLE({ detail: 'The database takes no writes: it is a standby, or set to read-only.' });
+    if (incompatible.length > 0)
+      throw SERVICE_UNAVAILABLE({
+        detail: `The database was migrated by a newer version (it has ${incompatible.join(', ')}), which this one cannot serve on.`,
+      });
     if (pending.length > 0)
       throw SERVICE_UNAVAILABLE({ detail: 'The database lacks a migration.', retryAfterSeconds: 10 });
     return { status: 'ready' };
