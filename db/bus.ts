@@ -23,12 +23,13 @@ export function createLocalBus(): Bus {
 }
 
 const channel = 'work_management_service';
-/** Messages that wait for a NOTIFY under way; more are dropped. */
+/** Messages that wait for a running NOTIFY; further ones are dropped. */
 const waitingMax = 1_000;
 
 /**
  * LISTEN and NOTIFY, on a connection of its own that is opened with the first listener and replaced when it breaks.
- * It is never sent inside the transaction of a write: a NOTIFY makes all such transactions commit one after another.
+ * NOTIFY is never sent inside the transaction of a write, because it makes all such transactions commit one after
+ * another.
  */
 export function createServerBus(config: pg.ClientConfig): Bus {
   const listeners = new Set<(message: string | undefined) => void>();
@@ -42,7 +43,7 @@ export function createServerBus(config: pg.ClientConfig): Bus {
     listeners.forEach((receive) => receive(undefined));
   }
 
-  /** One statement at a time, with everything that was collected while the last one ran. */
+  /** Runs one statement at a time, with all messages collected during the previous one. */
   async function flush(): Promise<void> {
     if (isSending) return;
     isSending = true;

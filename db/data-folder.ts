@@ -12,12 +12,12 @@ import { join } from 'node:path';
 import { lockFolder } from './folder-lock.ts';
 
 /*
- * The folder of the embedded database, looked at before PGlite opens it: PGlite makes a new database where it finds none, and
- * changes files before it finds others damaged. Beside the database, `database.json` lists its files with their sizes at the
- * last stop in order; while the database is open it lists none. Where it is there, there has been a database.
+ * Checks the folder of the embedded database before PGlite opens it: PGlite creates a new database where it finds none,
+ * and changes files before it finds others damaged. `database.json`, next to the database, lists its files with their
+ * sizes at the last clean stop; while the database is open the list is empty. If the file exists, a database existed.
  */
 
-/** The embedded database is not whole. Nothing of it was changed. */
+/** The embedded database is damaged or incomplete. None of its files was changed. */
 export class DamagedDatabase extends Error {
   override name = 'DamagedDatabase';
 
@@ -30,17 +30,17 @@ export class DamagedDatabase extends Error {
   }
 }
 
-/** A data folder that this process holds for itself, and whose database is whole or new. */
+/** A data folder that this process has locked; its database is intact or new. */
 export type HeldFolder = {
   path: string;
-  /** To be called right before the database is opened, as its files will change. */
+  /** Call it right before the database is opened, because its files will change. */
   opening(): void;
-  /** To be called when the database has been closed in order. */
+  /** Call it after the database was closed cleanly. */
   closed(): void;
   release(): void;
 };
 
-/** What else the service keeps there: where it is beside an empty database, that has been lost. */
+/** Other files of the service in the folder: if one exists and the database is empty, the database was lost. */
 const companions = ['auth-keys.json', 'mail.jsonl', 'demo-sign-in.json'];
 const versionFile = 'PG_VERSION';
 const version = '18';
@@ -62,7 +62,7 @@ const listedFolders = ['base', 'global', 'pg_multixact', 'pg_wal', 'pg_xact'];
 /** PostgreSQL recreates this one by itself. */
 const cacheFile = /pg_internal\.init$/;
 
-/** Locks the folder, makes it where it is not there, and throws where its database is damaged. */
+/** Locks the folder, creates it if it is missing, and throws if its database is damaged. */
 export function holdFolder(folder: string): HeldFolder {
   const lock = lockFolder(folder);
   const database = join(folder, 'database');
@@ -119,7 +119,7 @@ function check(folder: string, database: string, listFile: string): void {
 function checkControl(bytes: number | undefined, read: () => Buffer, damaged: (what: string) => DamagedDatabase): void {
   if (bytes === undefined) throw damaged(`${controlFile} is missing`);
   if (bytes !== controlBytes) throw damaged(`${controlFile} has ${bytes} bytes instead of ${controlBytes}`);
-  // Behind the system's identifier stands the version of this file's own form: 1800 for PostgreSQL 18.
+  // The version of the control file's format follows the system identifier: 1800 for PostgreSQL 18.
   if (read().readUInt32LE(8) !== Number(version) * 100) throw damaged(`${controlFile} does not hold what it should`);
 }
 
@@ -130,7 +130,7 @@ function entriesOf(database: string, damaged: (what: string) => DamagedDatabase)
   return readdirSync(database);
 }
 
-/** The files of the last stop in order; none where there was none, or where the list cannot be read. */
+/** The files of the last clean stop; none if there was no such stop or the list is unreadable. */
 function readList(listFile: string): Record<string, number> {
   try {
     return (JSON.parse(readFileSync(listFile, 'utf8')) as { files?: Record<string, number> }).files ?? {};
@@ -146,7 +146,7 @@ function listFiles(database: string): Record<string, number> {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
       const { size, mode } = statSync(path);
-      // PGlite leaves its files open to everybody; the folder round them is closed, and so are they in a copy.
+      // PGlite creates files that everybody can read. The folder around them is private, but a copy of it may not be.
       if ((mode & 0o077) !== 0) chmodSync(path, 0o600);
       if (!cacheFile.test(entry.name)) found[path.slice(database.length + 1).replaceAll('\\', '/')] = size;
     }
@@ -161,8 +161,8 @@ function sizeAt(path: string): number | undefined {
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Makes the folder, or closes one that other users may enter; answers the mode that it had then. One that is shared on
- * purpose (sticky, such as /tmp) or is another user's stays as it is.
+ * Creates the folder, or removes other users' access to it; returns its previous mode. A folder that is shared on
+ * purpose (sticky, such as /tmp) or belongs to another user stays as it is.
  */
 export function closeFolder(folder: string): { mode: number; isClosed: boolean } | undefined {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -13,27 +13,27 @@ import type { Schema } from './schema.ts';
 import { allCompanies, noteScope, oneCompany, outsideCompanies, type Scope } from './scope.ts';
 import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
 
-/** Ways to run statements, which all see the same rows. */
+/** Handles that run statements and all see the same rows. */
 export type Handles = {
-  /** Each statement for itself, on whichever connection is free. */
+  /** Runs each statement by itself, on any free connection. */
   readonly db: Db;
-  /** For single statements that only read and are short as a rule: see {@link openReads}. */
+  /** For single statements that only read and are usually short: see {@link openReads}. */
   readonly reads: Db;
   /** For one mutation: see {@link beginLazily}. */
   begin(onOpen?: (db: Db) => Promise<void>): LazyTransaction;
 };
 
 /**
- * One database, embedded or a server's: the program that uses it cannot tell which. Its own handles are for what belongs
- * to no company: where row security is on, they see no row of any. See scope.ts.
+ * One database, embedded or on a server; the program that uses it cannot tell which. Its own handles are for rows of no
+ * company: with row-level security they see no company's rows. See scope.ts.
  */
 export type Database = Handles & {
   readonly kind: 'embedded' | 'server';
-  /** What belongs to the company, and what belongs to none. */
+  /** Rows of the company, and rows of no company. */
   forCompany(companyId: number): Handles;
-  /** All rows. Each use says why its rows are not those of one company. */
+  /** All rows. Each use states why its rows are not those of one company. */
   readonly acrossCompanies: Handles;
-  /** As whom the database was opened, the owner of its tables: for migrations and maintenance. */
+  /** The user that opened the database, the owner of its tables: for migrations and maintenance. */
   readonly owner: Handles;
   /** Reaches every process on this database. */
   readonly bus: Bus;
@@ -107,7 +107,7 @@ export function createDatabase(
   };
 }
 
-/** Handles are made once for each scope: what requests of one company ask for at once goes together. */
+/** Handles are created once per scope, so that concurrent requests of one company share their batches. */
 function cached(make: (scope: Scope) => Handles): (scope: Scope) => Handles {
   const handles = new Map<string, Handles>();
   return (scope) => {
@@ -132,8 +132,8 @@ function runOn(pool: pg.Pool, db: Db, nameOf: NameStatement): Run {
 }
 
 function dialectOn(pool: pg.Pool, nameOf: NameStatement): PostgresDialect {
-  // A connection that breaks, idle or in use, fails its statement and is replaced at the next use;
-  // without listeners its error would end the process.
+  // A broken connection, idle or in use, fails its statement and is replaced at the next use; without a listener its
+  // error would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
   return new PostgresDialect({ pool: withNamedStatements(pool, nameOf) });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Two processes on one embedded database lose data without a word, so the second one is refused. */
+/** Two processes on one embedded database would lose data silently, so the second one is refused. */
 export class FolderInUse extends Error {
   readonly folder: string;
   readonly holder: string;
@@ -18,7 +18,7 @@ export class FolderInUse extends Error {
   }
 }
 
-/** There is something else where the lock should be, or this user may not write it. */
+/** The lock file is something else than a file, or this user may not write it. */
 export class UnusableLock extends Error {
   constructor(file: string, cause: Error) {
     super(
@@ -31,8 +31,8 @@ export class UnusableLock extends Error {
 }
 
 /**
- * Holds `folder` for this process alone. The lock is the operating system's own on a file (taken through SQLite,
- * the one portable way that Node ships), so it goes with the process however that ends: nothing stale stays behind.
+ * Locks `folder` for this process. The lock is the operating system's own file lock, taken through SQLite (the one
+ * portable way that Node ships), so it ends with the process and leaves nothing stale.
  */
 export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

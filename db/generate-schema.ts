@@ -5,8 +5,8 @@ import { migrate } from './migrate.ts';
 import { openEmbedded } from './open.ts';
 
 /**
- * Writes `schema.ts`, the types of all tables, from a freshly migrated database.
- * With --check it writes nothing and fails where the committed file is not current.
+ * Writes `schema.ts`, the types of all tables, from a freshly migrated database. With --check it writes nothing and
+ * fails if the committed file is outdated.
  */
 const target = new URL('schema.ts', import.meta.url);
 

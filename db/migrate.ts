@@ -4,15 +4,14 @@ import { installDerived } from './derived/index.ts';
 import { migrations } from './migrations/index.ts';
 import type { Db } from './open.ts';
 
-/** The database could not be brought to the state that this program needs, and is as it was before. */
+/** A migration failed; the database is as it was before. */
 export class MigrationFailed extends Error {
   override name = 'MigrationFailed';
 }
 
 /**
- * Brings the database to the state that this program needs and answers the names of the steps taken.
- * Safe when several processes start at once: Kysely's migrator holds an advisory lock while it works,
- * and all steps of one start commit together or not at all.
+ * Migrates the database to this program's version and returns the names of the steps taken. Several processes may start
+ * at once: Kysely's migrator holds an advisory lock, and all steps of one start commit together or not at all.
  */
 export async function migrate(db: Db): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
@@ -40,7 +39,7 @@ async function listDone(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The migrations that the database still lacks, for an operator's command. */
+/** The migrations that the database still lacks, for a readiness check. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   return pendingOf(await listDone(db));
 }

@@ -14,7 +14,7 @@ export type { Database, Handles } from './database.ts';
 export type { Db } from './transaction.ts';
 
 export type OpenOptions = {
-  /** Where the embedded database lives, or that folder as held already; left out, it lives in memory. */
+  /** The folder of the embedded database, as a path or already locked; in memory if omitted. */
   folder?: string | HeldFolder;
   /** Starts the embedded database from a dump of a data folder. */
   dump?: Blob;
@@ -23,18 +23,20 @@ export type OpenOptions = {
 
 export const embeddedExtensions = { pg_trgm, btree_gin };
 
-/** PostgreSQL's own cache holds 128 MB from the first moment on; behind it is the system's cache of files anyway. */
+/** PostgreSQL's default cache takes 128 MB at once; the system's file cache serves the same purpose. */
 const embeddedStartParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
 
-/** The longest that a caller waits for a free connection before the service says that it is overloaded. */
+/** A caller waits this long for a free connection, then the service answers that it is overloaded. */
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 
 export type ServerOptions = {
-  /** Each statement is run in the scope of its handle, on tables that `secureTables` has seen. */
+  /** Runs each statement in the scope of its handle; `secureTables` must have run on the tables. */
   rowSecurity?: boolean;
   connectionsMax?: number;
-  /** Connections for pipelined reads, beside the pool; 0 where a pooler hands out the server's connections. */
+  /**
+   * Connections for pipelined reads, in addition to the pool; 0 behind a pooler that shares the server's connections.
+   */
   readConnections?: number;
   onWrite?: ReadsOptions['onWrite'];
 };
@@ -47,7 +49,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     application_name: 'work-management-service',
-    // Compiling a plan costs more than all but the longest of these statements take.
+    // Compiling a plan costs more than all but the longest of these statements.
     options: '-c TimeZone=UTC -c jit=off',
   };
   const openPool = (max: number): pg.Pool =>
@@ -58,7 +60,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
       max,
       idleTimeoutMillis: 30_000,
       statement_timeout: statementTimeoutMs,
-      // The client's own limit, for a server that has gone silent.
+      // The client's own limit, for a server that stopped answering.
       query_timeout: statementTimeoutMs + 5_000,
       lock_timeout: 10_000,
       idle_in_transaction_session_timeout: 60_000,
@@ -81,8 +83,8 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
 }
 
 /**
- * Opens the embedded database, for this process alone: PGlite has no lock of its own,
- * and two processes on one folder lose data silently.
+ * Opens the embedded database for this process alone: PGlite has no lock of its own, and two processes on one folder
+ * lose data silently.
  */
 export async function openEmbedded({ folder, dump, rowSecurity }: OpenOptions = {}): Promise<Database> {
   const held = typeof folder === 'string' ? holdFolder(folder) : folder;
@@ -112,13 +114,13 @@ async function openPGlite(folder: string | undefined, dump: Blob | undefined): P
     return pglite;
   } catch (error) {
     if (folder === undefined) throw error;
-    // What PGlite throws is not always an error, and says nothing of the cause.
+    // PGlite may throw something other than an error, without its cause.
     const reason = error instanceof Error ? error.message.split('\n', 1)[0]! : 'PostgreSQL gave up';
     throw new DamagedDatabase(folder, `it does not open (${reason})`, { cause: error });
   }
 }
 
-/** An open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
+/** Wraps an open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
 function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?: () => Promise<void>): Database {
   const pool = new pg.Pool(
     Object.assign(createPgConfig(pglite), {

@@ -1,17 +1,17 @@
 import pg from 'pg';
 
-/** A connection of its own beside the pool, replaced whenever it breaks. */
+/** A separate connection outside the pool, replaced whenever it breaks. */
 export type ReconnectingClient = {
-  /** Undefined while there is none: nothing waits for it. */
+  /** Undefined while there is none; callers do not wait for it. */
   current(): pg.Client | undefined;
-  /** Gives up the present one, which no longer answers. */
+  /** Drops the current connection, which no longer answers. */
   drop(): void;
   close(): Promise<void>;
 };
 
 const reconnectMs = { first: 100, longest: 5_000 };
 
-/** Connects at once, and again with growing pauses. A connection counts once `prepare` is done with it. */
+/** Connects at once, and again with growing delays. A connection is used after `prepare` has finished. */
 export function openReconnecting(
   config: pg.ClientConfig,
   prepare: (client: pg.Client) => Promise<void> = async () => {},

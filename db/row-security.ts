@@ -2,21 +2,21 @@ import { sql, type RawBuilder } from 'kysely';
 import { acrossRole, companyRole } from './scope.ts';
 import type { Db } from './transaction.ts';
 
-/** Row security is wanted, and the database's user may not set it up. */
+/** Row-level security is configured, but the database's user may not set it up. */
 export class RowSecurityDenied extends Error {
   override name = 'RowSecurityDenied';
 }
 
-/** What all processes that secure a database at once take first. */
+/** The advisory lock that serializes processes which secure a database at once. */
 const lockKey = 7_210_018;
 const insufficientPrivilege = '42501';
 
 type Table = { name: string; isSequence: boolean; lacksGrants: boolean; lacksPolicies: boolean };
 
 /**
- * Puts policies on every table that has a `company_id` and gives the two roles their rights: all of it follows from the
- * tables, so a migration need not think of it. Runs after the migrations, as the owner of the tables; where nothing is
- * missing, which is so at all starts but those after an update, it looks and changes nothing.
+ * Creates policies on every table that has a `company_id` and grants the two roles their rights. Everything is derived
+ * from the tables, so migrations need not mention it. Runs after the migrations, as the owner of the tables, and
+ * changes nothing unless something is missing.
  */
 export async function secureTables(db: Db): Promise<void> {
   try {
@@ -40,7 +40,7 @@ export async function secureTables(db: Db): Promise<void> {
   }
 }
 
-/** Roles belong to the whole server: another database's service may have made them, or be making them now. */
+/** Roles belong to the whole server: a service on another database may have created them, or be creating them now. */
 async function ensureRoles(db: Db): Promise<void> {
   const { rows } = await sql<{ role: string; exists: boolean }>`
     select w.role, r.oid is not null as exists
@@ -58,7 +58,7 @@ async function ensureRoles(db: Db): Promise<void> {
   }
 }
 
-/** From 16 on a role's maker is a member who may hand it out and yet not take it. */
+/** Since PostgreSQL 16 the creator of a role can grant it but not necessarily set it. */
 const mayBecome = (role: RawBuilder<unknown>) => sql`pg_has_role(
   current_user, ${role}, case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end
 )`;
@@ -94,7 +94,8 @@ async function secure(db: Db, { name, isSequence, lacksGrants, lacksPolicies }: 
   if (!lacksPolicies) return;
   await sql`drop policy if exists one_company on ${table}`.execute(db);
   await sql`drop policy if exists all_companies on ${table}`.execute(db);
-  // Not a subselect: so it is a constant for the planner, held against the query's own `company_id` once a statement.
+  // Not a subselect: the planner treats it as a constant and compares it with the query's own `company_id` once per
+  // statement.
   await sql`
     create policy one_company on ${table} to ${company}
     using (company_id = nullif(current_setting('app.company_id', true), '')::bigint)`.execute(db);

@@ -15,33 +15,31 @@ import { noteScope, setScope, type Scope } from './scope.ts';
 /** Any handle that runs statements: the database itself or a transaction. Queries take it as their first argument. */
 export type Db = Kysely<Schema>;
 
-/** A transaction that takes its connection with its first statement, and none where no statement comes. */
+/** A transaction that takes its connection with its first statement, and none without statements. */
 export type LazyTransaction = {
   readonly db: Transaction<Schema>;
   commit(): Promise<void>;
   /**
-   * Runs its last statements as {@link inOrder} does, with COMMIT right behind them, so that their row locks are held no
-   * longer than they take. Where one fails, nothing is kept; a further statement is refused.
+   * Runs its last statements as {@link inOrder} does, with COMMIT right behind them, so that their row locks are held
+   * as briefly as possible. If one fails, everything is rolled back. A further statement is refused.
    */
   commitBehind<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers>;
   rollback(): Promise<void>;
 };
 
-/** A connection that is kept until `release`, with BEGIN on its way; statements go through `body`. */
+/** A connection that is held until `release`, after BEGIN was sent; statements go through `body`. */
 type Held = { connection: DatabaseConnection; body: Body; begun: Promise<unknown>; release(): void };
-/** The transaction's statements, each in a scope; in none where row security is off. */
+/** The transaction's statements, each in a scope; in none while row-level security is off. */
 type Body = (scope: Scope | undefined) => DatabaseConnection;
 type Watch = { isOver(): boolean; onSent(): void };
 
 /**
- * Opens a transaction for one mutation. Until the body's first statement no connection is held,
- * so input is checked and passwords are hashed before anybody else has to wait for one.
- * `onOpen` runs first in it; where it throws, so does the statement that opened the transaction.
+ * Opens a transaction for one mutation, in the given scope (see scope.ts). It holds no connection before its first
+ * statement, so input is checked and passwords are hashed without one. `onOpen` runs first in it; if it throws, so does
+ * the statement that opened the transaction.
  *
- * Statements are sent without waiting for each other's answers: BEGIN with the first one, and in one round trip those that
- * `inOrder` lists.
- *
- * It begins in the given scope; see scope.ts.
+ * Statements are sent without waiting for each other's answers: BEGIN with the first one, and in one round trip those
+ * that `inOrder` lists.
  */
 export function beginLazily(
   db: Db,
@@ -77,9 +75,8 @@ export function beginLazily(
     return noteScope(handle, { root: root ?? handle, within: (other) => handleOn(body, other, root ?? handle) });
   }
 
-  /** Ends it once, where there is anything to end. */
+  /** Ends the transaction once, if it began. */
   async function end(work: (held: Held) => Promise<void>): Promise<void> {
-    // Where it could not begin there is nothing to end.
     const current = await held?.catch(() => undefined);
     if (!current || hasEnded) return;
     hasEnded = true;
@@ -92,7 +89,7 @@ export function beginLazily(
         await begun;
         await driver.commitTransaction(connection);
       } catch (error) {
-        // Whatever the connection is in the middle of, nobody else may find it so.
+        // A connection inside a transaction must not reach another caller.
         if (!(error instanceof AbortedTransactionError)) await driver.rollbackTransaction(connection).catch(() => {});
         throw error;
       }
@@ -126,7 +123,7 @@ async function holdConnection(
     .provideConnection(async (connection) => {
       const ended = Promise.withResolvers<void>();
       const begun = scope ? beginIn(scope, connection) : driver.beginTransaction(connection, {});
-      // Told by the statement that waits for it, or by the commit.
+      // The waiting statement or the commit reports it.
       begun.catch(() => {});
       resolve({ connection, body: behind({ begun, connection, scope }, watch), begun, release: ended.resolve });
       await ended.promise;
@@ -135,11 +132,11 @@ async function holdConnection(
   return promise;
 }
 
-/** All in one message: the transaction has its scope from its beginning on. */
+/** One message, so the transaction has its scope from the start. */
 const beginIn = ({ role, company }: Scope, connection: DatabaseConnection): Promise<unknown> =>
   connection.executeQuery(CompiledQuery.raw(`begin; set local role ${role}; set local app.company_id = '${company}'`));
 
-/** A select that was built, of nothing but selects. What was written as text counts as one that may write. */
+/** A built select that contains only selects. Raw SQL counts as writing. */
 const isSelect = ({ query }: CompiledQuery): boolean =>
   SelectQueryNode.is(query) &&
   (query.with === undefined || query.with.expressions.every(({ expression }) => SelectQueryNode.is(expression)));
@@ -147,9 +144,9 @@ const isSelect = ({ query }: CompiledQuery): boolean =>
 const inFailedTransaction = '25P02';
 
 /**
- * Lets reads out right behind BEGIN. What writes waits for its answer, and what comes after that waits with it. Where a
- * statement fails, so do those that were sent behind it: they tell of the first failure, not that there was one. What
- * comes after the end is refused: the connection may be somebody else's by then.
+ * Sends reads right behind BEGIN. A write waits for BEGIN's answer, and later statements wait with it. If a statement
+ * fails, so do those sent after it, and all of them report the first failure. Statements after the end are refused,
+ * because the connection may belong to another transaction by then.
  */
 function behind(
   { begun, connection, scope }: { begun: Promise<unknown>; connection: DatabaseConnection; scope: Scope | undefined },
@@ -159,13 +156,13 @@ function behind(
   let failure: unknown;
   let current = scope;
 
-  /** Of what was sent behind the first failure each one fails for that alone. */
+  /** Statements sent after the first failure fail because of it. */
   function noteFailure(error: unknown): void {
     if ((error as { code?: unknown }).code !== inFailedTransaction) failure ??= error;
   }
   begun.catch(noteFailure);
 
-  /** Sends, right in front of a statement, what changes the scope. */
+  /** Sends the change of scope immediately before a statement. */
   function enter(next: Scope): void {
     current = next;
     connection.executeQuery(CompiledQuery.raw(setScope, [next.role, next.company])).catch(noteFailure);

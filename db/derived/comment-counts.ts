@@ -3,8 +3,8 @@ import type { Db } from '../transaction.ts';
 import { options } from './triggers.ts';
 
 /*
- * `comment_counts`: how many comments an employee has posted that are not deleted. The trigger runs at COMMIT: whoever
- * writes much as one person waits for that row, and what is locked last is locked for the shortest time.
+ * `comment_counts`: how many comments an employee has posted that are not deleted. The trigger runs at COMMIT, because
+ * the lock that is taken last is held for the shortest time and all comments of one author wait for this row.
  */
 export const commentCounts = [
   `create or replace function derive_comment_counts() returns trigger ${options} as $$
@@ -23,7 +23,7 @@ export const commentCounts = [
     deferrable initially deferred for each row execute function derive_comment_counts()`,
 ];
 
-/** Recomputes the counts of a company. Nobody else may be at work in it. */
+/** Recomputes the counts of a company. No other transaction may write in the company at the same time. */
 export async function recomputeCommentCounts(db: Db, companyId: number): Promise<void> {
   await db.deleteFrom('comment_counts').where('company_id', '=', companyId).execute();
   await sql`

@@ -22,13 +22,13 @@ import { workTime } from './work-time.ts';
 
 const definitions = { workTime, taskCounts, commentCounts, notificationCounts };
 
-/** What all processes that install definitions at once lock first. */
+/** The advisory lock that serializes processes which install definitions at once. */
 const lockKey = 7_210_020;
 
 const hashOf = (statements: readonly string[]): string =>
   createHash('sha256').update(statements.join(';')).digest('hex');
 
-/** Installs the definitions that the database lacks or has in another form. */
+/** Installs definitions that are missing or outdated in the database. */
 export async function installDerived(db: Db): Promise<void> {
   if ((await listOutdated(db)).length === 0) return;
   await db.transaction().execute(async (transaction) => {

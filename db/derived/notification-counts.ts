@@ -3,13 +3,13 @@ import type { Db } from '../transaction.ts';
 import { onEachStatement } from './triggers.ts';
 
 /*
- * `notification_counts`: how many notifications a recipient has, and how many of them are unread. Its row is also what
- * whoever changes notifications of that recipient locks first.
- * `notification_tallies`: how many there are of each kind and with which flags, so that the total of a list costs the
- * same whatever it is filtered by.
+ * `notification_counts`: the total and unread notifications of a recipient. Every change of a recipient's notifications
+ * locks this row first.
+ * `notification_tallies`: how many notifications there are of each kind and with which flags, so that the total of a
+ * list costs the same for every filter.
  */
 
-/** What lists are filtered by. */
+/** The columns that lists are filtered by. */
 export const filterColumns = [
   'app_type',
   'category',
@@ -23,7 +23,7 @@ export const filterColumns = [
 
 const columnList = filterColumns.join(', ');
 
-/** Only the first notification of a recipient finds no row to add to. */
+/** Only the first notification of a recipient finds no row to update. */
 const addToCounts = (changes: string, event: 'insert' | 'update' | 'delete'): string => {
   const net = `
     select company_id, recipient_id, coalesce(sum(sign) filter (where not is_read), 0) as unread, sum(sign) as total
@@ -48,12 +48,12 @@ export const notificationCounts = onEachStatement('notifications', 'derive_notif
     on conflict (company_id, employee_id, ${columnList}) do update set count = t.count + excluded.count;`,
 });
 
-/** What `notification_tallies` should hold of a company: (employee_id, the columns, count). */
+/** The rows that `notification_tallies` should hold for a company: (employee_id, the columns, count). */
 export const talliedNotifications = (companyId: number) => sql`
   select recipient_id as employee_id, ${sql.raw(columnList)}, count(*) as count
   from notifications where company_id = ${companyId} group by recipient_id, ${sql.raw(columnList)}`;
 
-/** Recomputes both for a company. Nobody else may be at work in it. */
+/** Recomputes both for a company. No other transaction may write in it at the same time. */
 export async function recomputeNotificationCounts(db: Db, companyId: number): Promise<void> {
   await sql`
     update notification_counts as c set total = coalesce(n.total, 0), unread = coalesce(n.unread, 0)

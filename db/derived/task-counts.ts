@@ -3,20 +3,21 @@ import type { Db } from '../transaction.ts';
 import { onEachRow, onEachStatement } from './triggers.ts';
 
 /*
- * `task_counts`: how many tasks of each status an employee owns in each project, and how many of those that are done
- * were done in time, by days of the company's time zone. Tasks of a deleted project stay counted there; nobody reads them.
- * `company_counts`: how many projects and tasks that can be seen a company has of each status, and of tasks also for
- * each owner (`owner_id` 0 is everybody). In shards that are summed when read: in one row, all who add a task at once
- * would wait for each other's commits.
+ * `task_counts`: how many tasks of each status an employee owns in each project, and how many of the done ones were
+ * done in time, by days of the company's time zone. Tasks of a deleted project stay counted there; nothing reads those
+ * counts.
+ * `company_counts`: how many visible projects and tasks a company has of each status, and of tasks also for each owner
+ * (`owner_id` 0 stands for all). The counts are split into shards that are summed when read: on a single row, all
+ * concurrent inserts of tasks would wait for each other's commits.
  *
- * A changed task locks its project `for key share`, a deleted project is locked `for update`: each counts what the other
- * has committed.
+ * A change of a task locks its project `for key share` and the deletion of a project locks it `for update`, so each
+ * counts what the other has committed.
  */
 
 const columns = ['todo', 'in_progress', 'in_review', 'done', 'done_with_due_date', 'done_on_time'] as const;
 const columnList = columns.join(', ');
 
-/** The columns, each row taken `sign` times. */
+/** The columns, with each row counted `sign` times. */
 const counts = (sign: string): string => `
   coalesce(sum(${sign}) filter (where status = 'todo'), 0),
   coalesce(sum(${sign}) filter (where status = 'in_progress'), 0),
@@ -32,7 +33,7 @@ const addToCompany = (rows: string): string => `
   order by company_id, kind, owner_id, status
   on conflict (company_id, kind, owner_id, status, shard) do update set count = company_counts.count + excluded.count;`;
 
-/** What has changed of that which is counted. */
+/** The net change of the counted values. */
 const netOf = (changes: string): string => `(
   select company_id, project_id, owner_id, status, due_date, completed_at, sum(sign) as sign
   from ${changes} as c where deleted_at is null
@@ -88,7 +89,7 @@ const ofProjects = onEachRow('projects', 'derive_project_counts', {
 
 export const taskCounts = [...ofTasks, ...ofProjects];
 
-/** Recomputes the counts of all tasks of a company; their days may have changed. Lock the company's row before. */
+/** Recomputes the counts of all tasks of a company, whose days may have changed. Lock the company's row first. */
 export async function recomputeTaskCounts(db: Db, companyId: number): Promise<void> {
   await sql`
     insert into task_counts (company_id, project_id, owner_id, ${sql.raw(columnList)})
@@ -107,7 +108,7 @@ export async function recomputeTaskCounts(db: Db, companyId: number): Promise<vo
       ${sql.raw(columns.map((name) => `${name} = excluded.${name}`).join(', '))}`.execute(db);
 }
 
-/** Recomputes the counts of a company's projects and tasks. Nobody else may be at work in it. */
+/** Recomputes the counts of a company's projects and tasks. No other transaction may write in it at the same time. */
 export async function recomputeCompanyCounts(db: Db, companyId: number): Promise<void> {
   await db.deleteFrom('company_counts').where('company_id', '=', companyId).execute();
   await sql`
@@ -115,7 +116,7 @@ export async function recomputeCompanyCounts(db: Db, companyId: number): Promise
     select ${companyId}::bigint, kind, owner_id, status, 0, count from (${countedCompany(companyId)}) as c`.execute(db);
 }
 
-/** What `company_counts` should hold: (kind, owner_id, status, count). */
+/** The rows that `company_counts` should hold: (kind, owner_id, status, count). */
 export const countedCompany = (companyId: number) => sql`
   select 'project' as kind, 0::bigint as owner_id, status, count(*) as count
   from projects where company_id = ${companyId} and deleted_at is null group by status

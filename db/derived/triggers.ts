@@ -1,4 +1,7 @@
-/** The counted rows of a statement before and after it: all their columns, and `sign`, 1 for a row that came and -1 for one that went. */
+/**
+ * The rows of a statement before and after it: all their columns, and `sign`, 1 for an added row and -1 for a removed
+ * one.
+ */
 const changesBy = {
   insert: { rows: 'select *, 1 as sign from new_rows', tables: 'new table as new_rows' },
   update: {
@@ -9,14 +12,14 @@ const changesBy = {
 };
 
 /**
- * Plans are made once for a connection, without a look at the arrays and rows at hand: each look costs more than it
- * gains, and hundreds of rows are estimated so high that PostgreSQL compiles the plan for 50 ms.
+ * Plans are generic, made once per connection without looking at the parameters: a custom plan costs more than it
+ * gains, and its estimate for hundreds of rows is so high that PostgreSQL compiles the plan for 50 ms.
  */
 export const options =
   'language plpgsql security definer set search_path = public set plan_cache_mode = force_generic_plan';
 
 /**
- * Makes three triggers, for the statements that insert, update and delete rows of a table. `body` is PL/pgSQL between
+ * Builds three triggers, for statements that insert, update and delete rows of a table. `body` is PL/pgSQL between
  * `begin` and `end`; it reads the changes as a subquery.
  */
 export function onEachStatement(
@@ -39,7 +42,7 @@ export function onEachStatement(
   });
 }
 
-/** Makes a trigger for single rows: `when` says for which events, and under which condition. */
+/** Builds a trigger for single rows: `when` names the events and the condition. */
 export function onEachRow(
   table: string,
   name: string,

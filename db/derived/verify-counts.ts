@@ -4,15 +4,15 @@ import { filterColumns, talliedNotifications } from './notification-counts.ts';
 import { countedCompany } from './task-counts.ts';
 import type { Difference } from './verify-work-time.ts';
 
-/** How many rows were counted, and where a stored count differs. */
+/** The number of counted rows, and the stored counts that differ. */
 export type CountsVerification = {
   checked: { tasks: number; comments: number; notifications: number };
   differences: Difference[];
 };
 
 /**
- * Counts a company's tasks, comments and notifications and answers where a stored count differs. Each kind is read in one
- * statement, so rows may change at the same time.
+ * Counts a company's tasks, comments and notifications and returns the stored counts that differ. Each kind is read in
+ * one statement, so rows may change at the same time.
  */
 export async function verifyCounts(db: Db, companyId: number): Promise<CountsVerification> {
   const differences: Difference[] = [];
@@ -26,7 +26,7 @@ export async function verifyCounts(db: Db, companyId: number): Promise<CountsVer
   return { checked: rows[0]!, differences };
 }
 
-/** Tasks of each owner in each project; those of a deleted project stay counted, and nobody reads them. */
+/** Tasks of each owner in each project. Those of a deleted project stay counted; nothing reads them. */
 function taskCounts(companyId: number): RawBuilder<Difference> {
   return sql`
     with counted as (
@@ -54,7 +54,7 @@ function taskCounts(companyId: number): RawBuilder<Difference> {
     order by project_id, owner_id`;
 }
 
-/** Projects and tasks of the whole company, and tasks of each owner, those of deleted projects left out. */
+/** Projects and tasks of the whole company, and tasks of each owner, without those of deleted projects. */
 function companyCounts(companyId: number): RawBuilder<Difference> {
   return sql`
     select status || ' ' || kind || 's of ' || case owner_id when 0 then 'the company' else 'employee ' || owner_id end as total,

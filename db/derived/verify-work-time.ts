@@ -2,18 +2,18 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../transaction.ts';
 import { partitionEmployees, recomputedDays } from './work-time.ts';
 
-/** A derived value that is not what its rows say. */
+/** A stored value that differs from the value computed from its rows. */
 export type Difference = { total: string; kept: number; counted: number };
 
 export type Verification = {
-  /** How many rows were held against each other. */
+  /** How many rows were compared. */
   checked: { logs: number; days: number; people: number; projects: number };
   differences: Difference[];
 };
 
 /**
- * Recomputes every total of the company's time from its logs, and answers where a stored one differs. What is compared
- * is read in one statement, so logs may change at the same time.
+ * Recomputes every total of the company's time from its logs and returns the stored ones that differ. Each comparison
+ * is one statement, so logs may change at the same time.
  */
 export async function verifyTotals(db: Db, companyId: number): Promise<Verification> {
   const differences: Difference[] = [];
@@ -31,7 +31,10 @@ export async function verifyTotals(db: Db, companyId: number): Promise<Verificat
   return { checked: rows[0]!, differences };
 }
 
-/** Days of people against their logs. A day that is kept without a log, or not kept with one, differs from -1. */
+/**
+ * Compares days of employees with their logs. A stored day without a log, or a log without a stored day, always
+ * differs: the missing value counts as -1.
+ */
 function personsDays(companyId: number, employeeIds: readonly number[]) {
   return sql<Difference>`
     with ${recomputedDays(companyId, employeeIds)}, kept as (
@@ -48,7 +51,7 @@ function personsDays(companyId: number, employeeIds: readonly number[]) {
     order by employee_id, day`;
 }
 
-/** Days of the company against those of its people. */
+/** Compares days of the company with those of its employees. */
 function companysDays(companyId: number) {
   return sql<Difference>`
     select 'logged seconds on ' || day as total,
@@ -62,7 +65,7 @@ function companysDays(companyId: number) {
     order by day`;
 }
 
-/** All time of people: logged against the durations of their logs, working against their days. */
+/** Compares totals of employees: logged time with the durations of their logs, working time with their days. */
 function persons(companyId: number) {
   return sql<Difference>`
     select x.name || ' seconds of employee ' || e.employee_id as total, x.kept, x.counted
@@ -84,7 +87,7 @@ function persons(companyId: number) {
     order by e.employee_id`;
 }
 
-/** Projects against the durations of their logs. */
+/** Compares projects with the durations of their logs. */
 function projects(companyId: number) {
   return sql<Difference>`
     select x.name || ' of project ' || p.project_id as total, x.kept, x.counted

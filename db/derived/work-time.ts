@@ -3,11 +3,11 @@ import type { Db } from '../transaction.ts';
 import { onEachRow, onEachStatement, options } from './triggers.ts';
 
 /*
- * Logged time is the sum of task logs; working time is their union: no minute counts twice. Both are kept for each
- * employee and local day (`work_days`), in sum for each employee (`work_totals`) and, logged time only, in sum for each
- * day of the company (`company_days`) and for each project (`projects.logged_seconds`). `local_day_start` says where a
- * day begins, in the time zone of the company. Parts of a log are rounded to the second from its start on, so that they
- * add up to its duration.
+ * Logged time is the sum of task logs. Working time is their union: no minute counts twice. Both are stored for each
+ * employee and local day (`work_days`) and as a total of each employee (`work_totals`); logged time also for each day
+ * of the company (`company_days`) and each project (`projects.logged_seconds`). `local_day_start` says where a day
+ * begins in the company's time zone. Parts of a log are rounded to the second, counted from its start, so that they add
+ * up to its duration.
  */
 
 /** Sums `parts` (employee_id, day, start_time, part_start, part_end) by employee and day. */
@@ -26,7 +26,7 @@ const summedDays = `
   ) as covered
   group by employee_id, day`;
 
-/** The days of a company's time zone that periods touch, once each. A day that the calendar leaves out is none. */
+/** The distinct days of a company's time zone that the periods touch. A day that the calendar skips does not count. */
 const touchedDays = `
   create or replace function touched_days(
     of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
@@ -49,7 +49,7 @@ const touchedDays = `
     where days.day_end > days.day_start;
   end $$`;
 
-/** Days that lose their last log; with new logs there are none. */
+/** Days that lose their last log; an insert causes none. */
 const emptied = `emptied as (
       delete from work_days as w using stored as s
       where w.company_id = of_company and w.employee_id = s.employee_id and w.day = s.day
@@ -60,8 +60,8 @@ const lockKey = (company: string, employee?: string): string =>
   `hashtextextended('days of ' || ${company}::text${employee === undefined ? '' : ` || ' ' || ${employee}::text`}, 0)`;
 
 /**
- * Sums the days that the periods touch from their logs, and adds the differences to the sums of days. The lock comes in
- * a statement before: what was committed while it was waited for must be seen.
+ * Sums the days that the periods touch from their logs, and adds the differences to the totals. A separate statement
+ * takes the lock first, so that the sum sees what was committed during the wait.
  */
 const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
   create or replace function ${hadLogs ? 'sum_work_days' : 'sum_work_days_of_new_logs'}(
@@ -115,13 +115,13 @@ const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
     on conflict (company_id, day) do update set logged_seconds = d.logged_seconds + excluded.logged_seconds;
   end $$`;
 
-/** Logs that have another time or employee than before, as they were and as they are. */
+/** Logs whose time or employee changed, before and after. */
 const movedLogs = (changes: string): string => `(
   select company_id, employee_id, start_time, end_time from ${changes} as c
   group by company_id, task_log_id, employee_id, start_time, end_time having sum(sign) <> 0
 )`;
 
-/** Days are summed where time came, went or moved; projects wherever it did so or changed its project. */
+/** Recomputes days whose time changed, and projects whose time changed or that gained or lost a log. */
 const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
   declare: 'declare change record;',
   body: (changes, event) => `
@@ -145,7 +145,10 @@ const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
     end loop;`,
 });
 
-/** Appends a job of server/features/task-logs/jobs.ts for each crossing of an allocation: the row of the project is locked, so of many that cross it one does. */
+/**
+ * Appends a job of server/features/task-logs/jobs.ts for each crossing of an allocation. The project's row is locked,
+ * so of many concurrent logs exactly one crosses it.
+ */
 const ofProjects = onEachRow('projects', 'project_exceeds_allocation', {
   when: { event: 'update', condition: 'new.is_exceeded and not old.is_exceeded and new.deleted_at is null' },
   declare: 'declare crossing constant text := gen_random_uuid();',
@@ -169,12 +172,12 @@ export const workTime = [
   ...ofProjects,
 ];
 
-/** Kept small, so that no statement comes near its time limit. */
+/** Small enough to keep every statement far below its time limit. */
 const logsPerStatementMax = 200_000;
 
 /**
- * Recomputes all days of the company in the time zone that its row has now. Whoever logs time waits until this
- * transaction ends. Lock the company's row before.
+ * Recomputes all days of the company in the time zone of its row. Writers of time logs wait until this transaction
+ * ends. Lock the company's row first.
  */
 export async function recomputeWorkDays(db: Db, companyId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.raw(lockKey(String(companyId)))})`.execute(db);
@@ -195,7 +198,7 @@ export async function recomputeWorkDays(db: Db, companyId: number): Promise<void
     from work_days where company_id = ${companyId} group by company_id, day`.execute(db);
 }
 
-/** All employees of the company, in parts that one statement each can sum. */
+/** All employees of the company, in groups that one statement can sum. */
 export async function partitionEmployees(db: Db, companyId: number): Promise<number[][]> {
   const { rows } = await sql<{ employee_id: number; logs: number }>`
     select e.employee_id, coalesce(l.logs, 0) as logs
@@ -218,7 +221,10 @@ export async function partitionEmployees(db: Db, companyId: number): Promise<num
   return parts;
 }
 
-/** `summed` (employee_id, day, working_seconds, logged_seconds) of the given employees, from all their logs. */
+/**
+ * The subquery `summed` (employee_id, day, working_seconds, logged_seconds) of the given employees, from all their
+ * logs.
+ */
 export function recomputedDays(companyId: number, employeeIds: readonly number[]) {
   return sql`
     shown as materialized (

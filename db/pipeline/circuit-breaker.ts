@@ -1,21 +1,24 @@
-/** How long a slow statement is kept off: anything may be slow once, so longer each time. */
+/**
+ * How long the breaker stays open for a slow statement. Any statement may be slow once, so the time grows with each
+ * repetition.
+ */
 const openMs = { first: 5_000, times: 4, longest: 60_000 };
 
 export type CircuitBreaker = {
-  /** Opens for a statement that was slow, by its name. */
+  /** Opens the breaker for a slow statement, by its name. */
   onSlowQuery(name: string): void;
-  /** Whether the statement is to be kept off at present. */
+  /** Whether the breaker is open for the statement. */
   isOpen(name: string | undefined): boolean;
 };
 
-/** Remembers which statements have been slow of late. */
+/** Remembers the statements that were slow lately. */
 export function createCircuitBreaker(): CircuitBreaker {
   const open = new Map<string, { untilMs: number; forMs: number }>();
   return {
     onSlowQuery(name) {
       const now = performance.now();
       const last = open.get(name);
-      // Several connections may be told of the same runs of it.
+      // Several connections may report the same slow run.
       if (last && last.untilMs > now) return;
       const isRecent = last !== undefined && now - last.untilMs < openMs.longest;
       const forMs = isRecent ? Math.min(last.forMs * openMs.times, openMs.longest) : openMs.first;

@@ -1,7 +1,7 @@
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import type { Db } from '../transaction.ts';
 
-/** Stands in a statement where a value will be. */
+/** Takes the place of a value in a statement. */
 class Placeholder {
   readonly name: string;
 
@@ -12,12 +12,12 @@ class Placeholder {
 
 type Placeholders<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
 
-/** What a part of a statement takes that compiled statements share with others. */
+/** A parameter of a query part that compiled statements share with others. */
 export type ValueOrPlaceholder<Value> = Value | RawBuilder<Value>;
 
 /**
- * A statement that is built and made into text once, with placeholders for its values, and run as often as needed. For the
- * statements of the busiest paths: building one takes longer than PostgreSQL takes to answer it.
+ * A statement that is built and compiled to text once, with placeholders for its values, and run many times. It is for
+ * the busiest paths, where building a statement takes longer than PostgreSQL takes to answer it.
  */
 export function compiled<Values extends object, Row>(
   build: (db: Db, placeholder: Placeholders<Values>) => CompiledQuery<Row>,
@@ -32,7 +32,7 @@ export function compiled<Values extends object, Row>(
   };
 }
 
-/** The same for a statement of which there are a few variants, such as one for each choice of filters. */
+/** The same for a statement with a few variants, such as one for each combination of filters. */
 export function compiledFor<Variant extends string | number | boolean, Values extends object, Row>(
   build: (db: Db, placeholder: Placeholders<Values>, variant: Variant) => CompiledQuery<Row>,
 ): (db: Db, variant: Variant, values: Values) => Promise<Row[]> {

@@ -1,15 +1,15 @@
 import { transactionOf } from '../scope.ts';
 import type { Db } from '../transaction.ts';
 
-/** Each asks for one statement, or answers without one. A second statement of the same step has no place in the order. */
+/** Each step sends one statement, or answers without one. The order holds for the first statement of a step only. */
 export type Steps<Answers extends readonly unknown[]> = {
   readonly [Index in keyof Answers]: () => Answers[Index] | Promise<Answers[Index]>;
 };
 
 /**
- * Runs statements of one transaction in the order of the list, so that row locks are taken in that order, and waits for
- * their answers together: they share a round trip. Each step begins when the statement of the one before it has been sent,
- * however much that one awaited before.
+ * Runs statements of one transaction in the order of the list, so that row locks are taken in that order, and awaits
+ * their answers together: they share a round trip. A step begins when the statement of the step before it has been
+ * sent.
  */
 export async function inOrder<const Answers extends readonly unknown[]>(
   db: Db,
@@ -18,13 +18,13 @@ export async function inOrder<const Answers extends readonly unknown[]>(
   return Promise.all(await sendInOrder(db, steps)) as Promise<unknown> as Promise<Answers>;
 }
 
-/** The same up to where all statements have been sent; rejects where one failed before. */
+/** The same until all statements have been sent; rejects if one failed before. */
 export async function sendInOrder(db: Db, steps: readonly (() => unknown)[]): Promise<Promise<unknown>[]> {
   const answers: Promise<unknown>[] = [];
   for (const step of steps) {
     const sent = nextStatement(db);
     const answer = (async () => step())();
-    // Its failure is told by whoever awaits all answers.
+    // The caller awaits all answers and sees the failure.
     answer.catch(() => {});
     answers.push(answer);
     await Promise.race([sent, answer]);
@@ -32,7 +32,7 @@ export async function sendInOrder(db: Db, steps: readonly (() => unknown)[]): Pr
   return answers;
 }
 
-/** Those who wait until a transaction sends its next statement. */
+/** Callbacks that wait until a transaction sends its next statement. */
 const waiting = new WeakMap<Db, (() => void)[]>();
 
 function nextStatement(db: Db): Promise<void> {
@@ -44,7 +44,7 @@ function nextStatement(db: Db): Promise<void> {
   });
 }
 
-/** Called by the transaction whenever it has handed a statement to its connection. */
+/** The transaction calls it after handing a statement to its connection. */
 export function noteSent(transaction: Db): void {
   for (const resume of waiting.get(transaction)?.splice(0) ?? []) resume();
 }

@@ -2,10 +2,10 @@ import { sql, type RawBuilder } from 'kysely';
 import type { ValueOrPlaceholder } from './compiled.ts';
 
 /**
- * A list that a statement is given, for `any()` and `unnest()`. As a plain parameter PostgreSQL looks into it at each
- * run, finds it shorter than it would guess, and for that plans the statement anew, which takes longer than to run it.
- * As the answer of a subquery it is out of the planner's sight: one plan is made and kept. So this is for statements that
- * want the same plan however long the list is.
+ * A list parameter for `any()` and `unnest()`. PostgreSQL looks into a plain list parameter at each run, finds it
+ * shorter than its generic estimate, and therefore plans the statement again, which takes longer than running it.
+ * Inside a subquery the planner cannot see the list, so one generic plan is made and cached. Use it where one plan
+ * suits lists of any length.
  */
 export const list = <Value>(
   values: ValueOrPlaceholder<readonly Value[]>,

@@ -4,9 +4,9 @@ import { list } from './list.ts';
 import type { Db } from '../transaction.ts';
 
 /**
- * Loads one by one what is read together (the DataLoader pattern, without a cache): what is asked for within one tick of
- * the event loop is one `load`, which begins after the last of them has asked, so nobody gets what was true before.
- * `nameOf` tells one key from another; `load` answers by these names.
+ * The DataLoader pattern without a cache: all keys that are requested within one tick of the event loop are read by one
+ * `load`. It begins after the last request of the tick, so no caller gets a value from before its request. `nameOf`
+ * identifies a key; `load` answers by these names.
  */
 export function createLoader<Key, Name, Value>(
   nameOf: (key: Key) => Name,
@@ -16,7 +16,7 @@ export function createLoader<Key, Name, Value>(
 
   function openBatch() {
     const keys = new Map<Name, Key>();
-    // By then all sockets that had a request in this tick have been read.
+    // By then every socket with a request in this tick has been read.
     const tick = new Promise<void>((resolve) => void setImmediate(resolve));
     const found = tick.then(() => {
       batch = undefined;
@@ -37,8 +37,8 @@ type Place = { companyId: number; id: number };
 type Places = { companyIds: number[]; ids: number[] };
 
 /**
- * A loader of single rows by their identifier within a company: requests of one tick, each for its own company, share one
- * statement. Within a transaction each read is a statement of its own. `build` is given the condition to select by, on
+ * A loader of single rows by their identifier within a company: the requests of one tick, each for its own company,
+ * share one statement. Inside a transaction each read is its own statement. `build` receives the condition, on
  * `company_id` and the column `id`, and selects both.
  */
 export function rowLoader<Row extends { company_id: number }>(

@@ -4,46 +4,49 @@ import type { Scope } from '../scope.ts';
 import type { Statement } from './statement-query.ts';
 import { runStatement } from './statements.ts';
 
-/** A named statement that changes nothing, so it may be run a second time. */
+/** A named statement that changes nothing, so it is safe to run again. */
 export type Read = Statement & { name: string; scope?: Scope | undefined };
 
-/** A connection on which reads are sent without waiting for the answers before them: see reads.ts. */
+/** A connection that sends reads without waiting for earlier answers: see reads.ts. */
 export type PipelinedConnection = {
-  /** How many reads are in flight; undefined where it takes none at present. */
+  /** How many reads are in flight; undefined while it accepts none. */
   load(): number | undefined;
-  /** Rejects for whatever reason it has no answer: run the read elsewhere then. */
+  /** Rejects if it has no answer, for any reason: run the read elsewhere then. */
   run(read: Read): Promise<pg.QueryResult>;
   close(): Promise<void>;
 };
 
 export type PipelinedConnectionOptions = {
   connection: pg.ClientConfig;
-  /** Told of a read that kept others from their answers. */
+  /** Called with a read that delayed the answers of others. */
   onSlowQuery(read: Read): void;
 };
 
 const inFlightMax = 256;
-/** With a read in flight for longer than this, further reads are better off elsewhere. */
+/** After one read has been in flight this long, further reads go elsewhere. */
 const busyAfterMs = 5;
-/** Without any answer for so long the connection is stuck: all reads in flight leave it. */
+/** After this time without any answer the connection is stuck: its reads run elsewhere. */
 const stuckAfterMs = 50;
-/** A stuck one without any answer for so long is replaced. */
+/** After this time without any answer a stuck connection is replaced. */
 const deadAfterMs = 5_000;
 
-/** A larger answer keeps those behind it waiting, on the way and while it is read. */
+/** A larger answer delays the answers behind it, in the network and while it is parsed. */
 const rowsMax = 1_000;
 const statementTimeout = '57014';
 
 type ReadInFlight = {
   read: Read;
-  /** The end of the tick in which it was sent, so that this process' own work in it does not count; Infinity until then. */
+  /**
+   * The end of the tick in which it was sent, so that this process's own work in that tick does not count; Infinity
+   * until then.
+   */
   sentAt: number;
   giveUp(reason: unknown): void;
 };
 
 export function openPipelinedConnection({ connection, onSlowQuery }: PipelinedConnectionOptions): PipelinedConnection {
   const client = openReconnecting({ ...connection, pipeline: true });
-  // In the order of the answers, which is that of the reads.
+  // In the order of the answers, which is the order of the reads.
   const inFlight: ReadInFlight[] = [];
   let justSent: ReadInFlight[] = [];
   let isBusy = false;
@@ -51,7 +54,7 @@ export function openPipelinedConnection({ connection, onSlowQuery }: PipelinedCo
   let answeredAt = 0;
   let stuckCheck: NodeJS.Timeout | undefined;
 
-  // Both checks run when the sockets of their tick have been read: an answer that has arrived counts as one.
+  // Both checks run after the sockets of their tick were read, so an answer that has arrived counts.
   function watch(one: ReadInFlight): void {
     if (justSent.push(one) === 1) setImmediate(endTick);
     stuckCheck ??= setTimeout(() => setImmediate(checkStuck), stuckAfterMs);
@@ -82,7 +85,7 @@ export function openPipelinedConnection({ connection, onSlowQuery }: PipelinedCo
     stuckCheck = setTimeout(() => setImmediate(checkStuck), stuckAfterMs);
   }
 
-  /** Answers come in order; only a read that could not be sent leaves before those in front of it. */
+  /** Answers come in order; only a read that could not be sent is removed earlier. */
   function remove(one: ReadInFlight): void {
     inFlight.splice(inFlight.indexOf(one), 1);
     answeredAt = performance.now();

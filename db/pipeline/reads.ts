@@ -8,23 +8,22 @@ import type { Scope } from '../scope.ts';
 import type { Db } from '../transaction.ts';
 
 /*
- * How statements reach a PostgreSQL server. One handle, `Handles.reads`, takes single statements that only read:
+ * How statements reach a PostgreSQL server. The handle `Handles.reads` takes single statements that only read.
  *
  * - A statement with parameters is named by its text, so each connection prepares it once (statements.ts).
- * - Reads are pipelined: sent on a few read-only connections without waiting for the answers before them. What is sent in
- *   one go leaves in one write (pipelined-connection.ts).
- * - Answers come in the order of the reads, so a slow one delays those behind it. A connection without an answer for 50 ms
- *   is stuck: its reads run on the pool instead, and the first of them counts as slow.
- * - The circuit breaker keeps a slow statement off these connections for five seconds or more; it runs on a small pool of
- *   its own meanwhile (circuit-breaker.ts).
- * - A read runs twice where its connection fails, so what goes wrong with one costs time, never an answer.
- * - Loaders make one statement of what the requests of one tick ask for one by one (loader.ts); busy statements are built
- *   once (compiled.ts, list.ts, paginate.ts).
+ * - Reads are pipelined: they are sent on a few read-only connections without waiting for earlier answers, and the
+ *   reads of one tick leave in one write (pipelined-connection.ts).
+ * - Answers come in the order of the reads, so a slow one delays those behind it. A connection without an answer for 50
+ *   ms is stuck: its reads run on the pool instead, and the first of them counts as slow.
+ * - The circuit breaker runs a slow statement on a small separate pool for five seconds or more (circuit-breaker.ts).
+ * - A read runs a second time if its connection fails, so a failed connection costs time but no answer.
+ * - Loaders turn the single reads of one tick into one statement (loader.ts); busy statements are built once
+ *   (compiled.ts, list.ts, paginate.ts).
  * - In a transaction `inOrder` lists the statements that share a round trip (in-order.ts).
- * - With row-level security each statement has its scope set in front of it, before the same Sync (statement-query.ts).
+ * - With row-level security each statement is preceded by its scope, before the same Sync (statement-query.ts).
  */
 
-/** What one statement may keep a pipelined connection from answering. */
+/** The longest that one statement may occupy a pipelined connection. */
 const statementTimeoutMs = 100;
 const readOnlyTransaction = '25006';
 
@@ -33,16 +32,19 @@ export type ReadsOptions = {
   /** How many pipelined connections. */
   connectionCount: number;
   nameOf: NameStatement;
-  /** Runs what no pipelined connection takes. */
+  /** Runs reads that no pipelined connection accepts. */
   onPool: Run;
-  /** Runs the statements that the circuit breaker keeps off, on a pool of its own. */
+  /** Runs the statements for which the circuit breaker is open, on a separate pool. */
   onSlowPool: Run;
-  /** Told of a statement that came as a read and writes: a defect of its sender. It was run all the same. */
+  /**
+   * Called with the text of a statement that came as a read and writes, which is a bug of its caller. It was run
+   * nevertheless.
+   */
   onWrite(text: string): void;
 };
 
 export type Reads = {
-  /** The handle of a scope; of none where row security is off. */
+  /** The handle of a scope; `scope` is undefined while row-level security is off. */
   handle(scope: Scope | undefined): Db;
   close(): Promise<void>;
 };
@@ -64,7 +66,7 @@ export function openReads(
   function leastLoaded(): PipelinedConnection | undefined {
     let free: PipelinedConnection | undefined;
     let least = Infinity;
-    // Opened when first needed: until they are connected the pool does their work.
+    // Opened at first use: until they are connected the pool does their work.
     for (const one of (connections ??= Array.from({ length: connectionCount }, open))) {
       const load = one.load();
       if (load === undefined || load >= least) continue;

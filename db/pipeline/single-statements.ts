@@ -10,10 +10,10 @@ import type { Schema } from '../schema.ts';
 import type { Scope } from '../scope.ts';
 import type { Db } from '../transaction.ts';
 
-/** Runs a single statement; in a scope where row security is on. */
+/** Runs a single statement, in a scope if row-level security is on. */
 export type Run = (query: CompiledQuery, scope: Scope | undefined) => Promise<QueryResult<unknown>>;
 
-/** A handle that compiles as `db` does and runs each statement by itself, by whatever way `run` has. */
+/** A handle that compiles as `db` does and runs each statement through `run`. */
 export function singleStatements(
   { db, dialect }: { db: Db; dialect: Dialect },
   run: (query: CompiledQuery) => Promise<QueryResult<unknown>>,

@@ -4,15 +4,17 @@ import type pg from 'pg';
 import { query, type Statement } from './statement-query.ts';
 import type { Scope } from '../scope.ts';
 
-/** Beyond this many different statements the rest go unnamed, so that no connection hoards plans. */
+/**
+ * After this many different statements further ones stay unnamed, so that no connection collects plans without limit.
+ */
 const namesMax = 1_000;
 
-/** Names a parameterised statement by its text; undefined for one that is to go unnamed. */
+/** Names a parameterised statement by its text; undefined for one that stays unnamed. */
 export type NameStatement = (text: string, values: readonly unknown[]) => string | undefined;
 
 /**
- * Names make the server parse and plan a statement once a connection. Kysely has no setting for it; unnamed
- * statements cost a fifth of the throughput.
+ * A name makes the server parse and plan a statement once per connection; without names throughput is a fifth lower.
+ * Kysely has no setting for it.
  */
 export function createStatementNames(): NameStatement {
   const names = new Map<string, string>();
@@ -38,7 +40,7 @@ function noteFailure(client: pg.ClientBase, error: unknown): void {
 const isEmbedded = (client: pg.ClientBase): boolean =>
   (client as pg.PoolClient).connection.stream.writableCorked === undefined;
 
-/** The pool, with a name for every statement that may have one. */
+/** The pool, with a name for every statement that can have one. */
 export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): PostgresPool {
   const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
@@ -74,7 +76,7 @@ export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
       return { rows, ...(isWrite ? { numAffectedRows: BigInt(rowCount) } : {}) };
     } catch (error) {
       noteFailure(client, error);
-      // Its own leads to the socket; this one leads to who asked.
+      // pg's own stack ends at the socket; this one leads to the caller.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     } finally {
@@ -83,11 +85,11 @@ export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
   };
 }
 
-/** Statements are prepared once for each role: a change of the role would make PostgreSQL plan them again. */
+/** Statements are prepared once per role, because a change of role makes PostgreSQL plan them again. */
 export const nameInScope = (name: string | undefined, scope: Scope | undefined): string | undefined =>
   name === undefined || scope === undefined ? name : name + scope.mark;
 
-/** Sends a statement; in a scope where row-level security is on. Those that are sent in one go leave in one write. */
+/** Sends a statement, in a scope if row-level security is on. The statements of one tick leave in one write. */
 export function runStatement(
   client: pg.ClientBase,
   { name, text, values: given }: Statement,
@@ -105,7 +107,7 @@ function toParameter(value: unknown): unknown {
   return `{${value.join()}}`;
 }
 
-/** Keeps what is written until nothing else can happen in this tick, and sends it as one. */
+/** Buffers writes until the end of the tick and sends them as one. */
 function sendTogether(client: pg.PoolClient): void {
   const { stream } = client.connection;
   if (isEmbedded(client) || stream.writableCorked > 0) return;
