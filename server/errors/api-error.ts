@@ -2,8 +2,8 @@ import { TRPCError } from '@trpc/server';
 import type { Issue } from './issues.ts';
 
 /**
- * An API error is a refusal with a name. It is defined once, listed by the operations that may answer it,
- * and every surface (REST, tRPC, OpenAPI, SDK) takes its code, status and sentence from the declaration.
+ * An API error has a code, a kind (its HTTP status) and a sentence. It is defined once, listed by the operations that
+ * may answer it, and every surface (REST, tRPC, OpenAPI, SDK) uses its definition.
  */
 const statusOfKind = {
   BAD_REQUEST: 400,
@@ -15,7 +15,7 @@ const statusOfKind = {
   CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
-  // tRPC has no word for an expectation; the service knows no other precondition.
+  // tRPC has no code for 417; the service uses this one for nothing else.
   PRECONDITION_FAILED: 417,
   UNPROCESSABLE_CONTENT: 422,
   TOO_MANY_REQUESTS: 429,
@@ -26,7 +26,7 @@ const statusOfKind = {
 export type ErrorKind = keyof typeof statusOfKind;
 
 export type ErrorDetails = {
-  /** Says it more exactly than the declared sentence; shown to the caller. */
+  /** More exact than the declared sentence; shown to the caller. */
   detail?: string;
   issues?: Issue[];
   retryAfterSeconds?: number;
@@ -67,7 +67,7 @@ export function defineError(code: string, kind: ErrorKind, sentence: string): Er
   return made;
 }
 
-/** Every defined error, for the pages that explain them. */
+/** All defined errors, for the pages that explain them. */
 export function definedErrors(): ErrorDefinition[] {
   return [...declared.values()].toSorted((a, b) => a.code.localeCompare(b.code));
 }

@@ -3,7 +3,7 @@ import { ZodError } from 'zod';
 import { defineError, ApiError } from './api-error.ts';
 import { toIssue, type Issue, type IssueCode } from './issues.ts';
 
-/* The errors that any operation may answer. A feature's own stand in its errors.ts. */
+/* The errors that any operation may answer. Those of one feature are in its errors.ts. */
 
 export const VALIDATION_FAILED = defineError(
   'VALIDATION_FAILED',
@@ -118,7 +118,7 @@ export const OVERLOADED = defineError(
   'The service has more to do than it can right now: try again shortly.',
 );
 
-/** An invalid input, said in one sentence as well. */
+/** An invalid input, with a sentence that summarizes the issues. */
 export function validationFailed(issues: Issue[]): ApiError {
   const shown = issues
     .slice(0, 3)
@@ -127,12 +127,15 @@ export function validationFailed(issues: Issue[]): ApiError {
   return VALIDATION_FAILED({ issues, detail: `${[...shown, ...more].join('; ')}.` });
 }
 
-/** The caller named something in a body or query that their company does not have, whether absent or another's. */
+/**
+ * The caller named something in a body or query that their company does not have, whether it is absent or another
+ * company's.
+ */
 export function notFoundIn(...path: (string | number)[]): ApiError {
   return validationFailed([{ path, message: 'names nothing in your company', code: 'not_found' }]);
 }
 
-/** A rule across fields that a schema cannot say. */
+/** A violated rule that a schema cannot express, such as one across fields. */
 export function invalid(path: (string | number)[], message: string, code: IssueCode): ApiError {
   return validationFailed([{ path, message, code }]);
 }
@@ -142,7 +145,10 @@ const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
 const brokenConnection =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed/;
 
-/** PostgreSQL's word for what went wrong (none begins with E, as Node's do); the embedded one has a class of its own. */
+/**
+ * The SQLSTATE of an error. No SQLSTATE begins with E, as Node's codes do; the embedded database has an error class of
+ * its own.
+ */
 function sqlState(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof Error && typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
@@ -156,13 +162,15 @@ function isDatabaseAway(error: unknown): boolean {
   return brokenConnection.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`);
 }
 
-/** A transaction that lost against another one and may be run again as it was. */
+/** Whether the transaction lost against another one and may be run again. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error instanceof TRPCError ? error.cause : error);
   return state === '40001' || state === '40P01';
 }
 
-/** Whatever was thrown, as the API error that the caller gets. What is unknown becomes INTERNAL_ERROR without its text. */
+/**
+ * Turns any thrown value into the API error for the caller. Unknown errors become INTERNAL_ERROR, without their text.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof TRPCError) return fromTrpc(error);

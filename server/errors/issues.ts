@@ -1,6 +1,6 @@
 import type { ZodError } from 'zod';
 
-/** What can be wrong with a part of an input, in words that never change: programs go by them. */
+/** The codes of issues, for programs. Codes never change. */
 export const issueCodes = {
   required: 'It is missing.',
   invalid_type: 'It has the wrong JSON type, such as text where a number is wanted.',
@@ -17,14 +17,14 @@ export const issueCodes = {
 
 export type IssueCode = keyof typeof issueCodes;
 
-/** One thing wrong with an input: where, what, and a word for programs. */
+/** One problem of an input: its place, a message, and a code for programs. */
 export type Issue = { path: (string | number)[]; message: string; code: IssueCode };
 
 export const requiredMessage = 'is required';
 
 const isIssueCode = (code: unknown): code is IssueCode => typeof code === 'string' && code in issueCodes;
 
-/** What is said of a `refine`: its message, and its word for programs. */
+/** The parameters of a `refine`: its message, and its code for programs. */
 export const rule = (code: IssueCode, message: string) => ({ message, params: { code } });
 
 export function toIssue(issue: ZodError['issues'][number]): Issue {
@@ -38,6 +38,6 @@ export function toIssue(issue: ZodError['issues'][number]): Issue {
 function codeOf(issue: ZodError['issues'][number]): IssueCode {
   if (issue.message === requiredMessage) return 'required';
   const code: unknown = issue.code === 'custom' ? issue.params?.['code'] : issue.code;
-  // What else a schema says concerns values of several forms.
+  // Other Zod issues concern the format of a value.
   return isIssueCode(code) ? code : 'invalid_format';
 }

@@ -23,7 +23,7 @@ export function createAccessCheck(
   subscribed: ReadonlyMap<string, SubscribedStream>,
 ): PeriodicTask {
   async function endDeadConnections(): Promise<void> {
-    // One session may hold a thousand connections.
+    // Deduplicated: one session may hold a thousand connections.
     const asked = new Map(connections.credentials().map((credential) => [nameOf(credential), credential]));
     if (asked.size === 0) return;
     const isLive = await listLiveCredentials(acrossCompanies.db, [...asked.values()], clock.now());

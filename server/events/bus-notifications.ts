@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '../../db/bus.ts';
 
-/* A message on the bus holds the identifier of its sender and, each on a line, the keys of streams with new events. */
+/* A message on the bus holds the identifier of its sender and, one per line, the keys of streams with new events. */
 
 /** The longest message that every bus carries: NOTIFY takes 8,000 bytes. */
 const messageBytesMax = 7_000;
 const allStreams = '*';
 
-/** Which streams have new events, as far as this process was notified. */
+/** The streams with new events that this process was notified of. */
 export type BusNotifications = {
   /** Notifies this process at once, and all others over the bus. */
   send(streamKeys: readonly string[]): void;
   /** Notifies this process only. */
   sendLocally(streamKey: string): void;
-  /** Begins to receive the notifications of other processes. */
+  /** Starts receiving notifications of other processes. */
   listen(): void;
   /** Makes the next `take` answer with all streams. */
   addAll(): void;

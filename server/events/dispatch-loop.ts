@@ -10,7 +10,7 @@ import type { Bus } from '../../db/bus.ts';
 
 /** Reads all subscribed streams at least so often by the clock, however often notifications wake the loop. */
 const pollMs = 1_000;
-/** How many events one statement reads, of one stream and in all. */
+/** The most events that one statement reads, of one stream and in all. */
 const streamLimit = 100;
 const totalLimit = 5_000;
 

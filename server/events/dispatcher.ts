@@ -69,7 +69,7 @@ export function createDispatcher(services: DispatcherServices): Dispatcher {
       }
     }
 
-    // A generator whose first event is never asked for does not reach its end.
+    // A generator that was never started does not reach its `finally`.
     signal.addEventListener('abort', leave, { once: true });
     try {
       const end = await findLastSequence(db, viewer.companyId, stream.stream);
@@ -98,7 +98,7 @@ export function createDispatcher(services: DispatcherServices): Dispatcher {
   };
 }
 
-/** Adds a subscriber to its stream; `remove` takes it off again, and the stream with its last subscriber. */
+/** Adds a subscriber to its stream. `remove` removes it again, and the stream with its last subscriber. */
 function addSubscriber<Event extends StreamEvent>(
   subscribed: Map<string, SubscribedStream>,
   kind: StreamKind<Event>,

@@ -2,17 +2,20 @@ import { LRUCache } from 'lru-cache';
 import { shareJson } from '../kernel/wire/shared-json.ts';
 import type { StreamEvent } from '../kernel/streams.ts';
 
-/** The size of all cached events together, in bytes of their JSON. */
+/** The size limit of all cached events, in bytes of their JSON. */
 const bytesMax = 4 * 1024 * 1024;
-/** After this a subscriber who lacks the event reads it from the table, with the current state of its subject. */
+/**
+ * Events leave the cache after this time; a subscriber who still needs one reads it from the table, with the current
+ * state of its subject.
+ */
 const lifetimeMs = 1_000;
 
 /** An event as all subscribers see it, with the length of its JSON. */
 export type CachedEvent<Event extends StreamEvent = StreamEvent> = { event: Event; length: number };
 
 /**
- * The events that were read lately, each once for all subscribers. Subscribers hold no events themselves, so a thousand
- * slow ones cost no more memory than one.
+ * Recently read events, each stored once for all subscribers. Subscribers hold no events themselves, so a thousand slow
+ * ones need no more memory than one.
  */
 export type EventCache = {
   add<Event extends StreamEvent>(streamKey: string, event: Event): CachedEvent<Event>;

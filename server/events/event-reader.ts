@@ -6,16 +6,19 @@ import { streamKey, type StoredEvent, type StreamEvent, type StreamKind } from '
 import { batchesOf } from '../kernel/wire/json-stream.ts';
 import type { CachedEvent, EventCache } from './event-cache.ts';
 
-/** Subscribers who are behind read so many pages at once, so that they delay neither each other nor other statements. */
+/**
+ * How many pages are read at once for subscribers who are behind, so that they delay neither each other nor other
+ * statements.
+ */
 const pagesAtOnce = 4;
 
-/** A batch holds so many events and about so many bytes, or one event that is longer by itself. */
+/** The limits of a batch, in events and bytes. An event that is longer than that is a batch by itself. */
 const batchSize = 100;
 const batchBytesMax = 256 * 1024;
-/** So few events are not estimated: that would cost more than it could save. */
+/** The size of so few events is not estimated: that would cost more than it could save. */
 const unestimatedMax = 4;
 
-/** The place of a subscriber in a stream. */
+/** The position of a subscriber in a stream. */
 export type Cursor = { companyId: number; stream: string; position: number };
 
 export type EventReader = {
@@ -24,8 +27,8 @@ export type EventReader = {
   /** Builds what subscribers receive from one batch, and caches it. */
   load<Event extends StreamEvent>(kind: StreamKind<Event>, batch: StoredEvent[]): Promise<CachedEvent<Event>[]>;
   /**
-   * The next batch after a cursor; empty where the next event is no longer stored. Where the next event is cached by
-   * then, it is that event alone.
+   * The next batch after a cursor; empty if the next event is no longer stored. If the next event has been cached in
+   * the meantime, the batch is that event alone.
    */
   readNext<Event extends StreamEvent>(kind: StreamKind<Event>, cursor: Cursor): Promise<CachedEvent<Event>[]>;
 };
@@ -71,7 +74,7 @@ export function createEventReader(
   return { toBatches, load, readNext: (kind, cursor) => limit(() => readNext(kind, cursor)) };
 }
 
-/** The number of the last event of a stream; 0 where there is none. */
+/** The number of the last event of a stream; 0 if there is none. */
 export async function findLastSequence(db: Db, companyId: number, stream: string): Promise<number> {
   const row = await db
     .selectFrom('event_streams')

@@ -8,7 +8,7 @@ import type { StreamEvent, StreamKind, SubscribeOptions } from '../kernel/stream
 import { findLastSequence, type EventReader } from './event-reader.ts';
 import type { CachedEvent, EventCache } from './event-cache.ts';
 
-/** A stream that somebody in this process is subscribed to. */
+/** A stream with subscribers in this process. */
 export type SubscribedStream = {
   key: string;
   companyId: number;
@@ -25,7 +25,7 @@ export type Subscriber = {
   /** Wakes it: there may be a new event. */
   wake(): void;
   end(error: ApiError): void;
-  /** Throws the error that it was ended with. */
+  /** Throws the error that ended it, if any. */
   throwIfEnded(): void;
   /** Waits for a new event; false after the signal was aborted. */
   wait(hasNew: () => boolean): Promise<boolean>;
@@ -65,12 +65,13 @@ export type SubscriptionServices = {
   onSent(): void;
 };
 
-/** How long a database that does not answer is left alone. */
+/** The delay before an unavailable database is tried again. */
 const retryMs = 1_000;
 
 /**
- * The events of a stream for one subscriber, each once and in order, from the cache or else from the table; where the table
- * lacks the next event too, `stream.reset` and the events from then on. The subscriber holds nothing but its cursor.
+ * The events of a stream for one subscriber, each once and in order, from the cache or else from the table. If the
+ * table no longer has the next event, it sends `stream.reset` and the events from then on. The subscriber holds nothing
+ * but its cursor.
  *
  * `subscriber` must be in `stream.subscribers` before `end`, the last event of the stream, is looked up.
  */
@@ -94,7 +95,7 @@ export async function* subscriptionEvents<Event extends StreamEvent>(
 
   if (position === 'now') yield serviceEvent('stream.opened', end);
   let cursor = typeof position === 'string' && position !== 'now' ? Number(position) : end;
-  // A cursor behind the end comes from another database, such as one that was restored since.
+  // A cursor beyond the end comes from another database, such as one that was restored since.
   let isForeign = cursor > end;
   const hasNew = () => isForeign || Math.max(end, lastRead()) > cursor;
 
@@ -116,7 +117,7 @@ export async function* subscriptionEvents<Event extends StreamEvent>(
       cursor += 1;
     } else {
       isForeign = false;
-      // Not less than what this process has read, or hasNew would stay true for events that the table lacks.
+      // At least the position of this process, or hasNew would stay true for events that the table lacks.
       cursor = end = Math.max(await untilAnswered(() => findLastSequence(db, companyId, name)), lastRead());
       yield serviceEvent('stream.reset', cursor);
     }

@@ -26,7 +26,7 @@ export function createAttempts(services: JobServices, handlers: AnyJobHandler[],
   }
 
   async function handle(job: LeasedJob): Promise<void> {
-    // An attempt that ended with its process has recorded no failure, and must not be repeated for ever.
+    // An attempt that died with its process has recorded no failure; it must not be repeated for ever.
     if (job.attempt > attemptsMax) throw new Error('its last attempt never came to an end');
     const handler = byName.get(job.handler);
     if (!handler) throw new Error(`this version has no job handler called ${job.handler}`);
@@ -65,7 +65,7 @@ export function createAttempts(services: JobServices, handlers: AnyJobHandler[],
   };
 }
 
-/** Sends mail only while enough of the lease is left: after it another process may send the same mail. */
+/** Sends mail only while enough of the lease is left: after that another process may send the same mail. */
 function mailerUnderLease(job: LeasedJob, { clock, mailer }: JobServices): Mailer {
   return {
     async send(mail, options) {

@@ -2,10 +2,10 @@ import { setImmediate as tick, setTimeout as delay } from 'node:timers/promises'
 import type { Queue } from '../kernel/job.ts';
 
 /**
- * How many jobs of one queue run at once. A slot is free as soon as its job ends, so a slow job holds no slot but its own.
+ * How many jobs of one queue run at once. A slot is free as soon as its job ends.
  *
- * Mail is sent one message at a time while the provider is quick. When a process is killed, nobody knows whether the
- * message it was sending has arrived, so it is sent again; a message that was not started cannot be duplicated.
+ * Mail is sent one message at a time while the provider is quick. If a process is killed, nobody knows whether the
+ * message in transit has arrived, so it is sent again; a message that was not started is never duplicated.
  */
 export type ConcurrencyLimit = {
   /** How many jobs may start now. */
@@ -16,9 +16,9 @@ export type ConcurrencyLimit = {
   running(): Promise<void>[];
 };
 
-/** Few enough to leave database connections to requests, enough that some hanging jobs do not stop the rest. */
+/** Leaves database connections to requests, and lets other jobs run when some hang. */
 const slots = 10;
-/** A mail that takes longer than this no longer delays the next one. */
+/** A mail that takes longer no longer delays the next one. */
 const slowMs = 500;
 
 export function createConcurrencyLimit(queue: Queue): ConcurrencyLimit {
@@ -47,7 +47,7 @@ export function createConcurrencyLimit(queue: Queue): ConcurrencyLimit {
       if (startedAt.size < slots) waits.push(delay(untilSlowMs(), undefined, { signal: over.signal }).catch(() => {}));
       await Promise.race(waits);
       over.abort();
-      // Jobs that end together are followed by one query.
+      // Jobs that end together cause one query.
       await tick();
     },
     running: () => [...startedAt.keys()],

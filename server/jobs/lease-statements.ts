@@ -48,7 +48,7 @@ export async function deleteJob(db: Db, { jobId }: LeasedJob): Promise<void> {
   await sql`delete from jobs where job_id = ${jobId}`.execute(db);
 }
 
-/** What becomes of a job that failed: its next attempt, or where there is none, the dead letters. */
+/** The outcome of a failed job: its next attempt, or the dead letters. */
 export type Failure = { reason: string; retryAt: Date } | { reason: string; deadLetteredAt: Date };
 
 export async function releaseFailedJob(db: Db, { jobId, attempt }: LeasedJob, failure: Failure): Promise<void> {

@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, JobServices } from '../kernel/job.ts';
 import { deleteJob, releaseFailedJob, renewLeases, takeLeases, type LeasedJob } from './lease-statements.ts';
 
-/** The leases that this process holds: short, so that another process soon takes over from a killed one, and renewed. */
+/**
+ * The leases that this process holds. They are short, so that another process soon takes over from a killed one, and
+ * are renewed.
+ */
 export type Leases = {
   /** Leases up to `count` jobs of a queue that are due. */
   take(queue: Queue, count: number): Promise<LeasedJob[]>;
@@ -10,7 +13,7 @@ export type Leases = {
   complete(job: LeasedJob): Promise<void>;
   /** Releases a job that failed: it is retried after the delay, or dead-lettered where there is none. */
   fail(job: LeasedJob, outcome: { retryDelayMs: number | undefined; reason: string }): Promise<void>;
-  /** No longer waits for a database that does not answer. */
+  /** Stops waiting for a database that does not answer. */
   stop(): void;
 };
 
@@ -35,8 +38,8 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
   });
 
   /**
-   * Retries the statement while the lease lasts: a job that was run and not deleted would run a second time, so a short
-   * outage of the database is waited for.
+   * Retries the statement while the lease lasts, to outlast a short outage of the database: a job that was run but not
+   * deleted would run a second time.
    */
   async function writeOutcome(job: LeasedJob, statement: () => Promise<void>): Promise<void> {
     try {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 
-/** A job as an operator sees it. */
+/** A job as operators see it. */
 export type ListedJob = {
   id: number;
   handler: string;

@@ -17,7 +17,7 @@ export type QueueRunner = {
   stop(): Promise<void>;
 };
 
-/** How often the table is read without being woken: for retries, and for jobs of a process that has died. */
+/** The interval of reading the table without being woken, for retries and for jobs of a process that has died. */
 const pollMs = 1_000;
 
 export function createQueueRunner(
@@ -30,7 +30,7 @@ export function createQueueRunner(
   let starting: Promise<unknown> = Promise.resolve();
   let loop: Promise<void> | undefined;
 
-  /** One call takes its leases after the other, so that together they keep to the limit. */
+  /** Calls take leases one after another, so that together they stay within the limit. */
   function startJobs(): Promise<{ started: number; isFull: boolean }> {
     const mine = starting.then(async () => {
       const free = limit.free();

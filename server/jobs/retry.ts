@@ -2,11 +2,11 @@ import { MailNotTaken } from '../mail/mailer.ts';
 
 /** Attempts of mail that is refused for its address or content: a passing fault would not refuse it three times. */
 const refusedAttemptsMax = 3;
-/** Attempts before a job is dead-lettered. The delays between them add up to a day, give or take a quarter. */
+/** Attempts before a job is dead-lettered. The delays between them add up to a day, plus or minus a quarter. */
 export const attemptsMax = 35;
 
 const firstDelayMs = 2_000;
-/** Also the longest delay after the provider is back, and the longest that the provider may ask for. */
+/** The longest delay, also after the provider is back or when it asks for more. */
 const longestDelayMs = 3_600_000;
 
 /**

@@ -7,8 +7,8 @@ import { deviceLifetimeMs } from '../features/auth/devices.ts';
 import { answerLifetimeMs } from '../kernel/idempotency.ts';
 
 /**
- * Deletes rows that are no longer needed: used proofs, answers too old to be repeated, events too old to be replayed,
- * sessions long over. Several nodes may sweep at once: each skips the rows that another one has locked.
+ * Deletes rows that are no longer needed: used one-time tokens, expired idempotent answers and events, sessions that
+ * ended long ago. Several nodes may sweep at once: each skips the rows that another one has locked.
  */
 export type Sweep = {
   start(): void;
@@ -18,9 +18,9 @@ export type Sweep = {
 };
 
 const dayMs = 24 * 3600 * 1000;
-/** How long a subscriber may be disconnected and still receive every event it missed. */
+/** A subscriber may be disconnected this long and still receive every event it missed. */
 const eventLifetimeMs = 7 * dayMs;
-/** Longer than a job is retried, and than the days of two time zones differ. */
+/** Longer than jobs are retried, and than days differ between two time zones. */
 const morningLifetimeMs = 7 * dayMs;
 /** Ended sessions are kept for investigations. */
 const endedSessionLifetimeMs = 30 * dayMs;
@@ -80,7 +80,7 @@ export function createSweep({ database, clock, log }: { database: Database; cloc
         deleted[rule.table] = (deleted[rule.table] ?? 0) + rows;
       } while (rows === batchSize && !task.signal.aborted);
     }
-    // A server does this by itself. The embedded database does not, and plans badly without statistics.
+    // A PostgreSQL server does this by itself. The embedded database does not, and plans badly without statistics.
     if (database.kind === 'embedded') await sql`vacuum (analyze)`.execute(database.owner.db);
     return deleted;
   }

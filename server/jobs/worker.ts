@@ -31,9 +31,12 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-/** A killed process delays its jobs by this lease; sending a mail must fit into the part that renewals leave of it. */
+/** A killed process delays its jobs by this lease. A mail must be sent within the part of it that renewals leave. */
 const defaultTimes: LeaseTimes = { leaseMs: 20_000, renewMs: 5_000 };
-/** Woken after the answer is sent, at a random moment: what a job costs must not show in the time of another answer. */
+/**
+ * Wakes after the answer is sent, at a random moment, so that the cost of a job does not show in the time of another
+ * answer.
+ */
 const wakeAfterMs = { min: 20, max: 80 };
 
 export function createWorker(services: JobServices, handlers: AnyJobHandler[], times = defaultTimes): Worker {

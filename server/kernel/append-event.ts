@@ -4,7 +4,7 @@ import type { Db } from '../../db/open.ts';
 import { noteAppended } from './commit-signals.ts';
 import { streamKey } from './streams.ts';
 
-/** Something that happened in a company, told to the subscribers of one stream. */
+/** An event of a company, for the subscribers of one stream. */
 export type NewEvent = {
   companyId: number;
   /** `task 12` for the comments on a task, `recipient 7` for a person's notifications. */

@@ -9,13 +9,13 @@ import type { RefreshClaims, TokenClaims } from '../platform/tokens.ts';
 
 export const apiKeyPrefix = 'wms_';
 
-/** Secrets of 256 bits need no salt: nobody can try them all. */
+/** Secrets of 256 bits need no salt: they cannot be guessed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /**
- * Finds out who is calling, from the API key or the token pair of the request. Where the access token has expired
- * and the refresh token is good, the request is served and its answer carries a fresh access token. Where a new session
- * comes of it instead (`isForSession`), the refresh token must be good whatever the access token is.
+ * Authenticates the caller by the API key or the token pair of the request. If the access token has expired and the
+ * refresh token is valid, the request is served and its answer carries a fresh access token. If the caller is about to
+ * get a new session (`isForSession`), the refresh token must be valid whatever the access token is.
  */
 export async function authenticate(
   { services, request }: Context,
@@ -30,7 +30,7 @@ export async function authenticate(
     request.noteAuthenticated();
     return holder;
   }
-  // What is known already is there at once: then nothing is waited for.
+  // A cached token is verified synchronously, without a promise.
   const verifying = tokens.verifyAccess(request.bearer);
   const access = verifying instanceof Promise ? await verifying : verifying;
   const refreshing = request.refreshToken === undefined ? undefined : tokens.verifyRefresh(request.refreshToken);
@@ -57,7 +57,7 @@ function checkSameSession(
     return;
   }
   if (refresh.sessionId !== access.sessionId) throw TOKEN_PAIR_REQUIRED();
-  // Another tab may have rotated it: its generation matters only where a new token comes of it.
+  // Another tab may have rotated it: its generation matters only when a new token is issued.
   if (refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
 }
 

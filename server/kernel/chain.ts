@@ -7,26 +7,25 @@ import { JsonStream } from './wire/json-stream.ts';
 import { parserOf } from './parser.ts';
 
 /*
- * Vocabulary. A procedure is a chain of links, each of which runs the next: who may call, then the checks of the input,
- * the body and the check of its output. tRPC runs it by copying all that is known of the call at each link, in code for
- * old engines, and waits several times at each; on a short read that costs more than all else. Here the checks and the
- * body are one link, with the schemas compiled, and `runChain` does what tRPC's own runner does. Every door runs the same
- * chains.
+ * A procedure is a chain of middlewares: authorization, then the checks of the input, the body and the check of its
+ * output. tRPC's runner copies the call's options at each middleware, in code for old engines, and awaits several times
+ * at each; on a short read that costs more than everything else. Here the checks and the body are one middleware with
+ * compiled schemas, and `runChain` replaces tRPC's runner. All transports run the same chains.
  */
 
-/** What is known of a call. */
+/** The options of a call. */
 export type Call = {
   ctx: object;
   path: string;
   type: 'query' | 'mutation' | 'subscription';
-  /** At once where the door has it, and a promise where it has yet to be read. */
+  /** The input, or a promise of it if the transport has yet to read it. */
   getRawInput(): unknown;
   signal: AbortSignal | undefined;
   batchIndex: number;
   input?: unknown;
 };
 
-/** What was answered. tRPC's runner makes failures of what is thrown; this one leaves it thrown. */
+/** The result. tRPC's runner turns a thrown error into a failed result; this one lets it be thrown. */
 type Outcome = { ok: true; data: unknown };
 type Next = (more?: { ctx: object }) => Promise<Outcome>;
 type Link = ((call: Call & { meta: unknown; next: Next }) => Promise<Outcome>) & { _type?: string };
@@ -35,7 +34,7 @@ type Chain = { meta: unknown; middlewares: Link[]; resolver: Body };
 
 const chainOf = (procedure: AnyTRPCProcedure): Chain => procedure._def as unknown as Chain;
 
-/** Calls a procedure: answers what it does, throws what it refuses with. */
+/** Calls a procedure: returns its result or throws its error. */
 export const runChain = (procedure: AnyTRPCProcedure, call: Call): Promise<Outcome> =>
   runFrom(chainOf(procedure), 0, call);
 
@@ -44,7 +43,7 @@ function runFrom(chain: Chain, index: number, call: Call): Promise<Outcome> {
   return chain.middlewares[index]!({ ...call, meta: chain.meta, next });
 }
 
-/** Makes one link of the checks and the body of each procedure of a router, for whichever door calls it. */
+/** Merges the checks and the body of each procedure of a router into one middleware. */
 export function shortenChains(router: AnyTRPCRouter): void {
   for (const [name, procedure] of proceduresOf(router)) {
     const { inputs, output } = definitionOf(procedure);
@@ -66,11 +65,11 @@ function bodyOf(body: Body, input: z.ZodType | undefined, output: z.ZodType | un
   return async (call) => {
     if (parseInput) {
       const given = call.getRawInput();
-      // The call is this link's own, made for it a moment ago.
+      // The call object belongs to this middleware alone.
       call.input = read(parseInput, given instanceof Promise ? await given : given);
     }
     const data = await body(call);
-    // Its pieces have been checked one by one.
+    // Its pieces are checked one by one.
     if (data instanceof JsonStream) return { ok: true, data: takesStreams(call) ? data : await data.collect() };
     return { ok: true, data: parseOutput ? checked(parseOutput, data) : data };
   };

@@ -3,8 +3,8 @@ import { transactionOf } from '../../db/scope.ts';
 import type { Services } from './context.ts';
 
 /*
- * What a transaction has written that others wait for: events of streams, and jobs. The code that runs the transaction wakes
- * their subscribers and the worker after the commit, so no operation has to remember it.
+ * The writes of a transaction that others wait for: events of streams, and jobs. The code that runs the transaction
+ * wakes the subscribers and the worker after the commit, so no operation has to remember it.
  */
 
 type Written = { streams: Set<string>; hasJobs: boolean };

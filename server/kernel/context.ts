@@ -13,20 +13,20 @@ import type { Passwords } from '../platform/passwords.ts';
 import type { Streams } from './streams.ts';
 import type { Tokens } from '../platform/tokens.ts';
 
-/** Addresses and switches that operations need to know. */
+/** Addresses and switches that operations use. */
 export type Settings = {
-  /** Where this service is reached, without a trailing slash. */
+  /** The address of this service, without a trailing slash. */
   publicUrl: string;
   /** The frontend that links point to, without a trailing slash. */
   appUrl: string;
   requireTokenPair: boolean;
 };
 
-/** What operations are given to work with. Tests replace the clock and the database, and nothing else. */
+/** The services that operations use. Tests replace the clock and the database, and nothing else. */
 export type Services = {
   /**
-   * Statements on `database.db` are kept even when the mutation that sends them fails; see {@link MutationScope}. They see
-   * what belongs to no company: a company's rows are reached by `database.forCompany`.
+   * Statements on `database.db` are committed even if the mutation that sends them fails; see {@link MutationScope}.
+   * They see rows of no company; for a company's rows use `database.forCompany`.
    */
   database: Database;
   clock: Clock;
@@ -38,16 +38,16 @@ export type Services = {
   identityProviders: IdentityProviders;
   limits: Limits;
   background: Background;
-  /** Facts on their way to those who listen. */
+  /** The event streams and their subscribers. */
   streams: Streams;
   connections: Connections;
   /** Wakes the worker: a job was enqueued. */
   wakeWorker(): void;
-  /** Told of an API error that the operation does not list; tests fail on it. */
+  /** Called with an API error that the operation does not list; tests fail on it. */
   onUndeclaredError(operation: string, code: string): void;
 };
 
-/** One request, whichever door it came through. */
+/** One request, over any transport. */
 export type RequestInfo = {
   id: string;
   /** The caller's address, as reported by trusted proxies; IPv6 by its /64. */
@@ -57,15 +57,15 @@ export type RequestInfo = {
   refreshToken: string | undefined;
   idempotencyKey: string | undefined;
   setHeader(name: string, value: string): void;
-  /** Told that its caller has shown who they are. */
+  /** Called when the request is authenticated. */
   noteAuthenticated(): void;
-  /** Who is calling, where that was found out before the body was read. */
+  /** The caller, if authenticated before the body was read. */
   caller?: Caller | undefined;
-  /** Whether a file can be answered; see download.ts. */
+  /** Whether the transport can answer a file; see download.ts. */
   acceptsDownloads?: true;
-  /** Whether an answer can be sent while it is made; see json-stream.ts. */
+  /** Whether the transport can send an answer in pieces; see json-stream.ts. */
   acceptsStreams?: true;
-  /** The connection that a subscription lasts on; a request that is answered at once has none. */
+  /** The connection that a subscription uses; undefined for a request with one answer. */
   connection?: Connection;
 };
 
@@ -74,7 +74,7 @@ export type Context = { services: Services; request: RequestInfo };
 /** The holder of a valid credential, before the operation authorizes them. */
 export type Caller = { credential: Credential; membership: Membership | null };
 
-/** The holder of an account, in a session of their own, perhaps with no company yet. */
+/** The holder of an account, in a session of their own, possibly without a company. */
 export type AccountHolder = {
   accountId: number;
   sessionId: number;
@@ -90,21 +90,21 @@ export type Membership = {
   isTeamLeader: boolean;
 };
 
-/** An employee who calls. Their account is reached through `accountOf` alone, which refuses bound sessions and keys. */
+/** An employee who calls. Only `accountOf` reaches their account; it refuses bound sessions and keys. */
 export type Member = Membership & { credential: Credential };
 
 /**
- * What a body sees of the database: `db` is the mutation's one transaction, or the plain handle in a query.
- * A mutation that must keep something although it fails (a counted wrong try) writes it through
+ * The database as the body of an operation sees it: `db` is the mutation's one transaction, or the plain handle in a
+ * query. A mutation that must store something although it fails (a failed attempt) writes it through
  * `services.database.db` before its first statement on `db`: the embedded database has one connection.
  */
 export type MutationScope = {
   db: Db;
   /**
    * Runs the last statements of the mutation as `inOrder` does, with COMMIT right behind them. A further statement is
-   * refused, and the body throws nothing after it: by then its effect is kept.
+   * refused. The body must not throw afterwards, because its effect is committed.
    */
   finish<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers>;
-  /** Runs when the transaction has committed, and not at all when it has not. */
+  /** Runs after the commit, and never after a rollback. */
   afterCommit(task: () => void): void;
 };

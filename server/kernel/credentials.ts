@@ -7,38 +7,38 @@ import { nameOf } from '../platform/credential.ts';
 import type { Services } from './context.ts';
 import type { Credential, Scope } from '../platform/credential.ts';
 
-/** A credential and who is behind it; the employee's part is null where there is none. */
+/** A credential and its holder; the employee's fields are null if there is none. */
 export type CredentialRow = {
   id: number;
   companyId: number | null;
   employeeId: number | null;
   isAdmin: boolean | null;
   isTeamLeader: boolean | null;
-  /** Not ended, revoked or expired, of nobody who is deactivated or deleted. */
+  /** Neither ended, revoked nor expired, and its holder is neither deactivated nor deleted. */
   isLive: boolean;
-  /** Its last use was noted long enough ago to be noted again. */
+  /** Whether its last use is old enough to be recorded again. */
   isUseDue: boolean;
 };
 
-/** `accountId` is null where an API key opened the session. */
+/** `accountId` is null if an API key opened the session. */
 export type SessionRow = CredentialRow & { accountId: number | null };
 
 type ApiKeyRow = CredentialRow & { keyHash: string; scopes: Scope[] };
 
-/** What the database says about sessions and keys at this moment: all requests of one turn ask it together. */
+/** Reads sessions and keys from the database, in one statement for all requests of one tick. */
 export type Credentials = {
   findSession(sessionId: number): Promise<SessionRow | undefined>;
   findApiKey(keyHash: string): Promise<ApiKeyRow | undefined>;
-  /** Notes, after the answer and now and then, that it was used. */
+  /** Records the use of a credential, after the answer and not every time. */
   noteUse(credential: Credential, row: CredentialRow): void;
 };
 
 type Needed = Pick<Services, 'database' | 'clock' | 'background'>;
 
 export function createCredentials({ database, clock, background }: Needed): Credentials {
-  // Of which company a caller is, is what they say.
+  // The credential tells the caller's company, so the company is not known yet.
   const all = database.acrossCompanies;
-  /** From the first note on until it is written. */
+  /** Uses that are being recorded. */
   const noted = new Set<string>();
   let unwritten: Used[] = [];
 
@@ -67,7 +67,7 @@ export function createCredentials({ database, clock, background }: Needed): Cred
       if (noted.has(name)) return;
       noted.add(name);
       unwritten.push({ credential, companyId });
-      // All of this turn of the event loop are written together.
+      // All uses of one tick are written together.
       if (unwritten.length === 1) background.run('credentials-used', writeNotes);
     },
   };
@@ -75,12 +75,12 @@ export function createCredentials({ database, clock, background }: Needed): Cred
 
 const itself = <Key>(key: Key): Key => key;
 
-/** Marking a session or key as used more often than this would make a write of every read. */
+/** Recording each use would turn every read into a write. */
 const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
   sql<boolean>`coalesce(${lastUsedAt} < ${now}::timestamptz - interval '1 minute', true)`;
 
-// Read with every request, so only what most of them need: no names, and flags instead of moments, which take longest to
-// read.
+// Read with every request, so it selects only what most requests need: no names, and flags instead of moments, which
+// are the slowest to parse.
 const readSessions = compiled<{ sessionIds: number[]; now: Date }, SessionRow>((db, placeholder) =>
   sql<SessionRow>`
     select s.session_id as id, s.account_id as "accountId", s.company_id as "companyId", s.employee_id as "employeeId",
@@ -108,7 +108,7 @@ const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db,
 
 type Used = { credential: Credential; companyId: number | null };
 
-/** What somebody else is marking or ending at this moment is left to them. */
+/** Skips rows that another transaction has locked. */
 async function markUsed(db: Db, used: Used[], now: Date): Promise<void> {
   const sessionIds = used.flatMap(({ credential: one }) => (one.kind === 'apiKey' ? [] : one.sessionId));
   const keys = used.filter(({ credential }) => credential.kind === 'apiKey');
@@ -131,7 +131,7 @@ async function markUsed(db: Db, used: Used[], now: Date): Promise<void> {
       )`.execute(db);
 }
 
-/** Tells which of the given credentials still hold, in one statement for all of them. */
+/** Returns which of the given credentials are still valid, in one statement. */
 export async function listLiveCredentials(
   db: Db,
   credentials: Credential[],

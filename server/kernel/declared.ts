@@ -2,7 +2,7 @@ import type { ErrorDefinition } from '../errors/api-error.ts';
 import * as common from '../errors/errors.ts';
 import { honoursIdempotencyKey, type OperationMeta } from './operation.ts';
 
-/** Everything that an operation may answer beside its success: its own definitions and those of its access and method. */
+/** All errors that an operation may answer: its own, and those of its access and method. */
 export function errorsOf(meta: OperationMeta): ErrorDefinition[] {
   const { access = 'open', openapi, events, errors: definitions = [] } = meta;
   const found = new Set<ErrorDefinition>(definitions);
@@ -15,7 +15,7 @@ export function errorsOf(meta: OperationMeta): ErrorDefinition[] {
   if (access === 'signedIn') add(common.SESSION_REQUIRED, common.SESSION_BOUND);
   if (access === 'member' || access === 'admin') add(common.COMPANY_REQUIRED, common.SCOPE_REQUIRED);
   if (access === 'admin') add(common.ADMIN_REQUIRED);
-  // What is no HTTP is refused under whichever path it names.
+  // Malformed HTTP is refused on any path.
   if (openapi) add(common.MALFORMED_REQUEST, common.EXPECTATION_FAILED);
   if (openapi?.path.includes('{')) add(common.NOT_FOUND, common.ROUTE_NOT_FOUND);
   if (events) add(common.TOO_MANY_CONNECTIONS, common.TOO_MANY_SUBSCRIPTIONS);
@@ -25,7 +25,7 @@ export function errorsOf(meta: OperationMeta): ErrorDefinition[] {
   return [...found].toSorted((a, b) => a.status - b.status || a.code.localeCompare(b.code));
 }
 
-/** What the tRPC door finds out only while the operation reads its input; over REST it is refused before. */
+/** tRPC reports these while the operation reads its input; REST refuses them before. */
 const whileReading = [common.MALFORMED_JSON, common.MALFORMED_REQUEST];
 
 const codesByMeta = new WeakMap<OperationMeta, Set<string>>();

@@ -3,9 +3,9 @@ import type { z } from 'zod';
 import type { OperationMeta } from './operation.ts';
 
 /*
- * The one place that reads what tRPC keeps of a router: `router._def.procedures` and `procedure._def`. tRPC documents neither,
- * but its own adapters, its clients and trpc-to-openapi read both. docs/decisions/0006 says why this service does; a test
- * fails clearly on a tRPC that keeps them in another shape.
+ * The one place that reads tRPC's internals of a router: `router._def.procedures` and `procedure._def`. tRPC documents
+ * neither, but its own adapters, its clients and trpc-to-openapi read both. docs/decisions/0006 gives the reasons; a
+ * test fails clearly if tRPC changes their shape.
  */
 
 export type Kind = 'query' | 'mutation' | 'subscription';
@@ -21,7 +21,7 @@ export type ProcedureDefinition = {
 export const proceduresOf = (router: AnyTRPCRouter): ReadonlyMap<string, AnyTRPCProcedure> =>
   new Map(Object.entries(router._def.procedures as Record<string, AnyTRPCProcedure>));
 
-/** What was declared of a procedure. Throws where tRPC keeps it in another shape. */
+/** The declaration of a procedure. Throws if tRPC stores it in another shape. */
 export function definitionOf(procedure: AnyTRPCProcedure): ProcedureDefinition {
   const { _def: definition } = procedure as unknown as { _def?: Partial<ProcedureDefinition> };
   if (!definition || !kinds.has(definition.type!) || !Array.isArray(definition.inputs))

@@ -7,13 +7,15 @@ import type { Context } from './context.ts';
 import { IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED } from '../errors/errors.ts';
 
 /*
- * A write with an `Idempotency-Key` happens once: its answer is stored for 24 hours, in the transaction of its effect, and
- * the same key with the same input gets that answer again, in the same session or with the same API key. Errors are not
- * stored: they changed nothing, so the caller may correct the input and retry with the same key.
+ * A write with an `Idempotency-Key` takes effect once. Invariants:
  *
- * Answers that hold a token or an API key are never stored ({@link honoursIdempotencyKey}). All others are personal data: they
- * are encrypted with a key derived from the service's secret and the caller's header, of which only a hash is stored, and
- * the input is stored as a keyed hash, because it may hold a password. The database alone can decrypt none of them.
+ * - The answer is stored for 24 hours, in the transaction of its effect. The same key with the same input gets that
+ *   answer again, in the same session or with the same API key.
+ * - Errors are not stored: they changed nothing, so the caller may correct the input and retry with the same key.
+ * - Answers that hold a token or an API key are never stored ({@link honoursIdempotencyKey}).
+ * - All other answers are personal data. They are encrypted with a key derived from the service's secret and the
+ *   caller's header, of which only a hash is stored. The database alone can decrypt none of them.
+ * - The input is stored as a keyed hash, because it may hold a password.
  */
 export const answerLifetimeMs = 24 * 3600 * 1000;
 
@@ -25,7 +27,7 @@ const running = new Set<string>();
 export type IdempotentCall = {
   /** The stored answer of an earlier call, if there is one. */
   findAnswer(): Promise<{ answer: unknown } | undefined>;
-  /** Takes the lock of the key at the start of the transaction, against the same call in another process. */
+  /** Locks the key at the start of the transaction, against the same call in another process. */
   lock(db: Db): Promise<void>;
   store(db: Db, answer: unknown): Promise<void>;
   end(): void;
@@ -62,7 +64,7 @@ export function beginIdempotentCall(
       return { answer: JSON.parse(await unseal(stored.sealed_answer, sealingKeys())) as unknown };
     },
     async lock(db) {
-      // The lock ends with the transaction, also where the process is killed.
+      // The lock ends with the transaction, even if the process is killed.
       const { rows } = await sql<{
         free: boolean;
       }>`select pg_try_advisory_xact_lock(hashtextextended(${keyHash}, 0)) as free`.execute(db);

@@ -3,8 +3,8 @@ import { signalCommit } from './commit-signals.ts';
 import type { Services } from './context.ts';
 
 /**
- * Runs one transaction for work outside a request, and signals its commit. It sees the rows of one company; where it needs
- * those of all, its caller says why.
+ * Runs one transaction for work outside a request, and signals its commit. It sees the rows of one company; a caller
+ * that needs all rows states why.
  */
 export async function inTransaction<Answer>(
   services: Pick<Services, 'database' | 'streams' | 'wakeWorker'>,

@@ -7,10 +7,10 @@ import type { Services } from './context.ts';
 import { noteEnqueued } from './commit-signals.ts';
 
 /*
- * The outbox. A job is a row that is written in the transaction of its cause, and run by a worker after the commit, at least
- * once. A job handler is the code that runs it: it sends a mail, or writes other rows. Queues run side by side: jobs that
- * send mail wait for the provider, and jobs that need only the database never wait for those. Payloads name things by
- * identifier and never hold a secret: secrets are made when the job runs. `server/jobs/` runs them.
+ * The outbox. A job is a row that is written in the transaction of its cause and run by a worker after the commit, at
+ * least once. A job handler is the code that runs it: it sends a mail, or writes other rows. Queues run side by side,
+ * so jobs that need only the database never wait for the mail provider. Payloads hold identifiers and never a secret:
+ * secrets are created when the job runs. `server/jobs/` runs them.
  */
 export const queues = ['database', 'mail'] as const;
 export type Queue = (typeof queues)[number];
@@ -47,7 +47,7 @@ export type AnyJobHandler = {
 /** A handler is also the kind of job that it runs, so most jobs are declared with their handler. */
 export type JobHandler<Payload> = AnyJobHandler & Job<Payload>;
 
-/** Declares a kind of job whose handler stands elsewhere: see {@link handlerOf}. */
+/** Declares a kind of job whose handler is elsewhere: see {@link handlerOf}. */
 export function defineJob<Payload>(job: Omit<Job<Payload>, 'queue'> & { queue?: Queue }): Job<Payload> {
   return { queue: 'database', ...job };
 }
@@ -63,7 +63,7 @@ export function handlerOf<Payload>(
 /** Declares a kind of job together with its handler. */
 export function jobHandler<Payload>(definition: {
   name: string;
-  /** `mail` for one that sends mail; without it, the job needs only the database. */
+  /** `mail` for a job that sends mail; by default the job needs only the database. */
   queue?: Queue;
   payload: z.ZodType<Payload>;
   run(services: JobServices, payload: Payload, job: JobRun): Promise<void>;

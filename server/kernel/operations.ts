@@ -4,7 +4,7 @@ import { definitionOf, proceduresOf } from './definitions.ts';
 import { choiceOf } from './wire/download.ts';
 import type { Method, OperationMeta } from './operation.ts';
 
-/** An operation as the REST door, the document and the tests see it, read off the router. */
+/** An operation as REST, the document and the tests see it, read from the router. */
 export type Operation = {
   /** Its name in the router, such as `taskLogs.create`. */
   name: string;
@@ -17,7 +17,7 @@ export type Operation = {
   input: z.ZodObject | undefined;
   /** The plain answer. */
   output: z.ZodType;
-  /** The file that it answers where that is asked for. */
+  /** The file that it answers on request. */
   download: { mediaType: string; example: string } | undefined;
 };
 

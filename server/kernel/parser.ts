@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /*
- * What a schema does to a value, made into code once: it checks, copies what is declared and leaves everything else
- * behind. Zod compiles all schemas but those that contain themselves, such as a comment with its replies; of these the
- * parts are compiled and put together here. Whatever is refused is parsed again by the schema itself, which says why.
+ * A parser, compiled once from a schema: it checks the value, copies declared fields and drops all others. Zod compiles
+ * all schemas except recursive ones, such as a comment with its replies; of these the parts are compiled and combined
+ * here. An invalid value is parsed again by the schema itself, which says why.
  */
 
 export type Parser = (value: unknown) => unknown;
 
-/** A parser of `schema`, made when it is first used. */
+/** A parser of `schema`, compiled at first use. */
 export function parserOf(schema: z.ZodType): Parser {
   let made: Parser | undefined;
   return (value) => {
@@ -48,7 +48,7 @@ function makeArray(schema: z.ZodType, within: ReadonlyMap<z.ZodType, () => Parse
   return (value) => (Array.isArray(value) ? value.map(element) : schema.parse(value));
 }
 
-/** The fields that lead back to the object itself one by one, all others as one compiled object. */
+/** Parses recursive fields one by one, and all others as one compiled object. */
 function makeObject(schema: z.ZodObject, within: ReadonlyMap<z.ZodType, () => Parser>): Parser | undefined {
   if (schema.def.catchall || (schema.def.checks ?? []).length > 0) return undefined;
   const fields = Object.entries<z.ZodType>(schema.shape);

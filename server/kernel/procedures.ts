@@ -20,20 +20,20 @@ import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
 /*
- * The words that say who may call an operation. Each is one step in front of the body: the caller is found and
- * admitted, the request is counted, a mutation gets its one transaction, which opens with the body's first statement,
- * and whatever goes wrong gets its name.
+ * The procedures that say who may call an operation. Each is one middleware before the body: it authenticates and
+ * authorizes the caller, counts the request, gives a mutation its one transaction, which opens with the body's first
+ * statement, and turns any thrown value into an API error.
  */
 
 type Kind = 'query' | 'mutation' | 'subscription';
 
 /** Who may call. */
 type Authorization<Found, Given> = {
-  /** Looks who is calling. */
+  /** Authenticates the caller. */
   find(ctx: Context): Found | Promise<Found>;
-  /** The names by which their requests are counted. */
+  /** The keys under which requests are counted. */
   rateLimitKeys(found: Found, ctx: Context): RateLimitKeys;
-  /** What the operation is given of them; refuses who may not call it. */
+  /** Returns what the operation receives of the caller; throws if they may not call it. */
   check(found: Found, kind: Kind): Given;
 };
 
@@ -50,7 +50,7 @@ function authorize<Found extends Caller | undefined, Given extends object>({
       try {
         found = await find(ctx);
         const counting = countRequest(limits, ctx.request, path, rateLimitKeys(found, ctx));
-        // Nothing is waited for where this process counts by itself.
+        // Counting in this process alone is synchronous.
         if (counting) await counting;
         const given = check(found, type);
         const result =
@@ -65,7 +65,7 @@ function authorize<Found extends Caller | undefined, Given extends object>({
                   afterCommit: (task: () => void) => background.run(path, async () => task()),
                 },
               });
-        // tRPC's next() answers a failure instead of throwing it.
+        // tRPC's next() returns a failure instead of throwing it.
         if (!result.ok) throw result.error;
         if (meta?.securityAct)
           logAct(ctx, meta.securityAct, path, found, { input: await getRawInput(), data: result.data });
@@ -145,7 +145,9 @@ const withCredential = {
 /** Anyone, without a token. */
 export const open = procedure.meta({ access: 'open' }).use(authorize(anyone));
 
-/** The holder of an account in a session of their own, with or without a company; `ctx.caller.accountId` is whose. */
+/**
+ * The holder of an account in a session of their own, with or without a company; `ctx.caller.accountId` identifies it.
+ */
 export const signedIn = procedure
   .meta({ access: 'signedIn' })
   .use(authorize({ ...withCredential, check: authorizeAccountHolder }));
@@ -155,7 +157,7 @@ export const anySession = procedure
   .meta({ access: 'session' })
   .use(authorize({ ...withCredential, check: authorizeSession }));
 
-/** An active employee; `ctx.caller` is who, and `ctx.caller.companyId` scopes every query. */
+/** An active employee, `ctx.caller`, whose `companyId` scopes every query. */
 export const member = procedure
   .meta({ access: 'member' })
   .use(authorize({ ...withCredential, check: authorizeMember }));
@@ -163,5 +165,5 @@ export const member = procedure
 /** An admin of the company. */
 export const admin = procedure.meta({ access: 'admin' }).use(authorize({ ...withCredential, check: authorizeAdmin }));
 
-/** A subscription by an active employee: the body checks what it may read and returns `ctx.subscribe(…)`. */
+/** A subscription by an active employee: the body checks access and returns `ctx.subscribe(…)`. */
 export const stream = member.use(withSubscribe);

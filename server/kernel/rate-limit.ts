@@ -7,8 +7,8 @@ const kinds = ['caller', 'person', 'company'] as const;
 type Counted = LimitState & { kind: (typeof kinds)[number]; key: string; refused?: ApiError };
 
 /**
- * Counts one request in each budget that it is of, and tells the caller where they stand in the tightest, in the IETF's
- * RateLimit fields. A request that one budget refuses costs the others nothing.
+ * Counts one request in each of its budgets, and tells the caller the state of the tightest in the IETF's RateLimit
+ * fields. A request that one budget refuses consumes nothing from the others.
  */
 export function countRequest(
   limits: Limits,
@@ -46,7 +46,7 @@ export function countRequest(
     : finish(counting as Counted[]);
 }
 
-/** Takes a point of one budget, and answers a refusal instead of throwing it. */
+/** Consumes a point of one budget; returns an error instead of throwing it. */
 function count(budget: Budget, kind: Counted['kind'], key: string): Counted | Promise<Counted> {
   const refuse = (error: unknown): Counted => {
     if (!(error instanceof ApiError)) throw error;
@@ -62,8 +62,8 @@ function count(budget: Budget, kind: Counted['kind'], key: string): Counted | Pr
 }
 
 /**
- * Counts wrong or missing credentials against their network, and answers what is refused with: the same, or, beyond the
- * limit, 429. Those who have good credentials are not asked.
+ * Counts wrong or missing credentials against their network; returns the same error or, beyond the limit, 429. Valid
+ * credentials are not counted.
  */
 export async function countAuthFailure(
   { authFailures }: Limits,

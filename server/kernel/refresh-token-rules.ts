@@ -4,29 +4,31 @@ import { SESSION_ENDED } from '../errors/errors.ts';
 import { Concerning } from './security-log.ts';
 import { refreshLifetimeMs } from '../platform/tokens.ts';
 
-/** Tabs of one browser race for the rotation; the losers get the winner's token for this long. */
+/** Tabs of one browser race for the rotation; the losers receive the winner's token for this long. */
 const graceMs = 10_000;
 
 const sessionLifetimeMs = 90 * 24 * 3600 * 1000;
 
 export type LiveSession = { refresh_generation: number; rotated_at: Date; signed_in_at: Date; expires_at: Date };
 
-/** When a session ends that is renewed now: after 30 days without a refresh, and 90 days after its sign-in at the latest. */
+/**
+ * When a session that is renewed now ends: after 30 days without a refresh, at the latest 90 days after its sign-in.
+ */
 export const sessionEnd = (signedInAt: Date, now: Date): Date =>
   new Date(Math.min(now.getTime() + refreshLifetimeMs, signedInAt.getTime() + sessionLifetimeMs));
 
 /**
- * Answers the live session of a genuine refresh token of which a new token or session is to come: a refresh, an access
- * token for an expired one, a change of company. The token must be the session's current one, or its predecessor within
- * 10 seconds. An older one has two holders, of whom one stole it: that ends the session, although the request fails, so
- * call it before the first statement of a mutation's transaction.
+ * Returns the live session of a genuine refresh token, before a token or session is issued from it: a refresh, an
+ * access token for an expired one, a change of company. The token must be the session's current one, or its predecessor
+ * for 10 seconds. An older one was used twice, so it was stolen: that ends the session even though the request fails.
+ * So call it before the first statement of a mutation's transaction.
  */
 export async function checkRefreshToken(
   { database, clock }: Pick<Services, 'database' | 'clock'>,
   { sessionId, generation }: { sessionId: number; generation: number },
 ): Promise<LiveSession> {
   const now = clock.now();
-  // A session is its account's, in whichever company.
+  // A session belongs to its account, in any company.
   const { db } = database.acrossCompanies;
   const session = await getLiveSession(db, sessionId, now);
   if (!isStolen(session, generation, now)) return session;

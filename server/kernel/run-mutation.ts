@@ -8,16 +8,16 @@ import { beginIdempotentCall } from './idempotency.ts';
 import { honoursIdempotencyKey, type OperationMeta } from './operation.ts';
 import { signalCommit } from './commit-signals.ts';
 
-/** A mutation that loses a deadlock is run again, as often as this. */
+/** A mutation that loses a deadlock is run again, up to this many attempts. */
 const attemptsMax = 3;
 
 type Caller = { credential: Credential; companyId?: number };
 type Call = { operation: string; meta: OperationMeta; getRawInput(): unknown };
 
 /**
- * Runs the body of a mutation in its one transaction, which opens with the body's first statement. `body` answers as
- * tRPC's next() does: a failure is answered, not thrown. Where the answer of an earlier call with the same
- * Idempotency-Key is stored, that is answered instead.
+ * Runs the body of a mutation in its one transaction, which opens with the body's first statement. `body` behaves as
+ * tRPC's next(): it returns a failure instead of throwing it. If an answer is stored for the call's Idempotency-Key,
+ * that is returned instead.
  */
 export async function runMutation<Result extends { ok: boolean }>(
   ctx: Context & { caller?: Caller },
@@ -27,20 +27,20 @@ export async function runMutation<Result extends { ok: boolean }>(
   const key = ctx.request.idempotencyKey;
   const { caller } = ctx;
   if (key === undefined || !caller || !honoursIdempotencyKey(meta)) return runInTransaction(ctx, body);
-  // Keys belong to one session or API key, so no answer reaches another one of the same person.
+  // Keys belong to one session or API key, so no answer reaches another session of the same person.
   const call = beginIdempotentCall(ctx, nameOf(caller.credential), operation, key, await getRawInput());
   try {
     const stored = await call.findAnswer();
     if (!stored) return await runInTransaction(ctx, body, call);
     ctx.request.setHeader('Idempotency-Replayed', 'true');
-    // What the body would have answered, with the stored answer as data.
+    // The body's result, with the stored answer as data.
     return { ok: true, data: stored.answer } as unknown as Result;
   } finally {
     call.end();
   }
 }
 
-/** The database as a caller sees it: with the rows of their company, or of none. */
+/** The database as a caller sees it: the rows of their company, or of none. */
 export function handlesFor({ database }: Services, { caller }: { caller?: Caller }): Handles {
   return caller?.companyId === undefined ? database : database.forCompany(caller.companyId);
 }
@@ -57,7 +57,7 @@ async function runInTransaction<Result extends { ok: boolean }>(
     try {
       const result = await body({
         db: transaction.db,
-        // An answer that is to be kept under an Idempotency-Key is kept before the commit.
+        // The answer for an Idempotency-Key is stored before the commit.
         finish: (steps) => (call ? inOrder(transaction.db, steps) : transaction.commitBehind(steps)),
         afterCommit: (task) => void tasks.push(task),
       });

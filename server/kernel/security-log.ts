@@ -3,14 +3,14 @@ import type { ApiError } from '../errors/api-error.ts';
 import type { SecurityAct } from './operation.ts';
 
 /*
- * The security log: one line of the log for each refusal and each act that concerns an account, a session or a key, told
- * by its field `security`. It names people and credentials by identifier alone: no address, no secret, and of what belongs to
- * another company not more than the caller sent.
+ * The security log: one line for each refused call and each act on an account, a session or a key, with the field
+ * `security`. It names people and credentials by identifier only: no address, no secret, and of another company's
+ * things no more than the caller sent.
  */
 
 type Fields = Record<string, string | number | null | undefined>;
 
-/** Who a refusal concerns, where the caller is not known: for the security log, as the cause of a definition. */
+/** The person that a refused call concerns, if the caller is unknown; passed as the cause of the API error. */
 export class Concerning extends Error {
   readonly fields: Fields;
 
@@ -20,12 +20,14 @@ export class Concerning extends Error {
   }
 }
 
-/** One line: what happened, to whom, from where, in which request. */
+/** Writes one line: the event, the person, the network and the request. */
 export function logSecurity({ services, request }: Context, event: string, fields: Fields): void {
   services.log.info({ security: event, ...fields, network: request.network, requestId: request.id }, event);
 }
 
-/** An operation that concerns an account, a session or a key was done; `input` says which, where it is not the caller's. */
+/**
+ * Logs the success of an operation on an account, a session or a key; `input` tells which, unless it is the caller's.
+ */
 export function logAct(
   ctx: Context,
   act: SecurityAct,
@@ -42,7 +44,7 @@ export function logAct(
   });
 }
 
-/** A call was refused: for want of a credential or a right, for what is not the caller's to see, or for asking too often. */
+/** Logs a refused call: a missing credential or right, something that the caller may not see, or too many requests. */
 export function logError(ctx: Context, operation: string, caller: Caller | undefined, error: ApiError): void {
   const { definition, issues, cause } = error;
   const isRelevant =
@@ -67,7 +69,7 @@ function identifiersOf(caller: Caller | undefined): Fields {
   };
 }
 
-/** Numbers alone: text may be an address or a secret. */
+/** Numbers only: text may be an address or a secret. */
 function identifiersIn(input: unknown): Fields {
   const named = Object.entries((input ?? {}) as Record<string, unknown>).filter(
     ([name, value]) => name.endsWith('_id') && typeof value === 'number',

@@ -6,7 +6,9 @@ import type { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/errors.ts';
 import type { OperationMeta } from './operation.ts';
 
-/** A refusal as tRPC's clients get it, with the same `code`, `requestId` and `issues` as the problem document has. */
+/**
+ * An API error as tRPC's clients receive it, with the same `code`, `requestId` and `issues` as the problem document.
+ */
 export function trpcErrorOf(error: ApiError, requestId: string | undefined, path?: string) {
   const { definition, message, issues, retryAfterSeconds } = error;
   return {
@@ -23,7 +25,7 @@ export function trpcErrorOf(error: ApiError, requestId: string | undefined, path
   };
 }
 
-/** The request of an error that came before a context was made; the door tells it. */
+/** The request id of an error that occurred before a context existed. */
 export const requestIdByError = new WeakMap<TRPCError, string>();
 
 const t = initTRPC
@@ -31,7 +33,7 @@ const t = initTRPC
   .meta<OperationMeta>()
   .create({
     isDev: false,
-    // Comments on a quiet stream of events, so that proxies keep it open and clients notice when it is dead.
+    // Comments on a quiet event stream, so that proxies keep it open and clients notice a dead connection.
     sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 40_000 } },
     errorFormatter: ({ error, ctx, path }) =>
       trpcErrorOf(toApiError(error), ctx?.request.id ?? requestIdByError.get(error), path),

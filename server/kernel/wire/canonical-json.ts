@@ -1,9 +1,12 @@
 import { validationFailed } from '../../errors/errors.ts';
 
-/** Bodies nest at most this deep: no operation takes more than five levels, and what walks a body never runs out of stack. */
+/**
+ * The deepest nesting of a body. No operation needs more than five levels, and recursion over a body never overflows
+ * the stack.
+ */
 const levelsMax = 64;
 
-/** Refuses a value whose arrays and objects nest deeper than any operation takes. */
+/** Refuses a value that nests deeper than any operation needs. */
 export function checkDepth(value: unknown, levels = levelsMax): void {
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0)
@@ -12,7 +15,7 @@ export function checkDepth(value: unknown, levels = levelsMax): void {
   else for (const name in value) checkDepth((value as Record<string, unknown>)[name], levels - 1);
 }
 
-/** The same text for the same JSON value, in whatever order its objects name their fields. */
+/** Returns the same text for equal JSON values, in whatever order their objects name the fields. */
 export function canonicalJson(value: unknown): string {
   checkDepth(value);
   return write(value);

@@ -3,13 +3,13 @@ import type { RequestInfo } from '../context.ts';
 import { invalid } from '../../errors/errors.ts';
 
 /**
- * An answer that is a file to keep, sent while it is made. Its pieces are taken one by one, as fast as the caller reads;
- * where one fails, the caller sees the connection break and never half a file that looks like a whole one.
+ * An answer that is a file, sent in pieces as fast as the caller reads. If a piece fails, the connection is cut, so
+ * half a file never looks complete.
  */
 export class Download {
-  /** Without parameters: it is always UTF-8. */
+  /** Without parameters: the charset is always UTF-8. */
   readonly mediaType: string;
-  /** Letters, digits, `.`, `_` and `-`: it stands in a header as it is. */
+  /** Letters, digits, `.`, `_` and `-`: it is put into a header unescaped. */
   readonly filename: string;
   readonly body: AsyncIterable<string>;
 
@@ -30,8 +30,8 @@ type Choice = {
 const choices = new WeakMap<z.ZodType, Choice>();
 
 /**
- * The output of an operation that can also answer a {@link Download}. Typed callers see the plain answer alone, for
- * only the REST door hands out files: see {@link requireDownloads}.
+ * The output of an operation that can also answer a {@link Download}. Typed callers see the plain answer only, because
+ * only REST serves files: see {@link requireDownloads}.
  */
 export function orDownload<Answer extends z.ZodType>(
   answer: Answer,
@@ -48,7 +48,7 @@ export function choiceOf(output: z.ZodType): Choice | undefined {
   return choices.get(output);
 }
 
-/** Refuses a request for a file through a door that hands out none; `field` is the one that asks for it. */
+/** Refuses a request for a file over a transport without files; `field` is the one that asks for it. */
 export function requireDownloads(request: RequestInfo, field: string): void {
   if (request.acceptsDownloads !== true)
     throw invalid([field], 'asks for a file, and only the REST path answers one', 'invalid_value');

@@ -4,11 +4,11 @@ import { ofKind, type Kind } from './identifiers.ts';
 import { requiredMessage, rule } from '../../errors/issues.ts';
 
 /**
- * What values look like outside, in requests and answers. The schemas are strict: a number is a number.
- * Turning a path or a query string into one is the REST door's job.
+ * The wire format of values in requests and answers. The schemas are strict: a number is a number. REST converts paths
+ * and query strings.
  */
 
-/** What a schema says of a value that is not there. */
+/** The issues of a missing value. */
 const missing = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 z.config({
@@ -24,16 +24,18 @@ z.config({
   },
 });
 
-/** Names a thing: a positive integer, at most 2^53-1. */
+/** An identifier: a positive integer, at most 2^53-1. */
 export const id = z
   .int()
   .positive()
   .meta({ description: 'Identifier', examples: [42] });
 
-/** Names a thing of the given kind; the samples of the reference, the generated tests and the fuzz read the kind. */
+/** An identifier of the given kind; the samples of the reference, the generated tests and the fuzz read the kind. */
 export const idOf = (kind: Kind): typeof id => ofKind(kind, id.clone());
 
-/** Text that PostgreSQL can store: no NUL, no half characters. Counted in UTF-16 units, trimmed of outer white space. */
+/**
+ * Text that PostgreSQL can store: no NUL, no lone surrogates. Counted in UTF-16 units, trimmed of outer white space.
+ */
 export function text(limits: { min?: number; max: number }) {
   const { min = 1, max } = limits;
   return z
@@ -47,18 +49,21 @@ export function text(limits: { min?: number; max: number }) {
     );
 }
 
-/** Where a mail program sees a link: a scheme, `www.`, or a domain with a path. "St. John's" and "A/B Tests" are none. */
+/**
+ * Text that mail programs turn into a link: a scheme, `www.`, or a domain with a path. "St. John's" and "A/B Tests" are
+ * allowed.
+ */
 const webAddress = /\/\/|https?:|(?<![\p{L}\p{N}])www\.|[\p{L}\p{N}-]\.\p{L}{2,}\//iu;
 
-/** Characters that have no width and no business in a name: controls, line ends, and what turns the direction of others. */
+/** Characters that a name must not contain: controls, line ends, and those that change the text direction. */
 const hiddenCharacters = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** What a person, company or key is called. It stands in mails to others, so it holds no web address. */
+/** The name of a person, company or key. It appears in mails to others, so it holds no web address. */
 export function name(limits: { min?: number; max: number }) {
   return text(limits)
     .refine((value) => !hiddenCharacters.test(value), rule('invalid_format', 'must not contain control characters'))
     .refine(
-      // The dots and slashes of other scripts are resolved as these are.
+      // Equivalent dots and slashes of other scripts count too.
       (value) => !webAddress.test(value.normalize('NFKC').replaceAll('。', '.')),
       rule('invalid_format', 'must not contain a web address'),
     );
@@ -77,8 +82,8 @@ export const page = z
   .meta({ description: 'Page number, from 1; a page past the end is empty' });
 
 /**
- * Hours or money: any finite number from 0 on, rounded half up to two decimals as they are stored. What counts is the
- * number as it is written, so 1.005 becomes 1.01 although its binary value lies below.
+ * Hours or money: any finite number from 0 on, rounded half up to the two decimals that are stored. The rounding uses
+ * the written number, so 1.005 becomes 1.01 although its binary value is lower.
  */
 export const decimal = ({ max }: { max: number }) =>
   z
@@ -90,19 +95,19 @@ export const decimal = ({ max }: { max: number }) =>
 
 function roundHalfUp(value: number): number {
   const written = String(value);
-  // Below a millionth, or above all that can be stored: numbers that are written with an exponent.
+  // Numbers below a millionth, or above all that can be stored, are written with an exponent.
   if (written.includes('e')) return value < 1 ? 0 : value;
   const [whole, fraction = ''] = written.split('.');
   if (fraction.length <= 2) return value;
   return Number(BigInt(whole! + fraction.slice(0, 2)) + (fraction[2]! >= '5' ? 1n : 0n)) / 100;
 }
 
-/** Whether an update names none of the fields that it could change; `names` are those that say what to change. */
+/** Whether an update sets no field; `names` are the fields that identify what to update. */
 export function isEmptyUpdate(input: object, ...names: string[]): boolean {
   return Object.entries(input).every(([name, value]) => value === undefined || names.includes(name));
 }
 
-/** An answer that only says that it is done. */
+/** An answer without content. */
 export const done = z.object({ success: z.literal(true) });
 
 /** One page of a list. */

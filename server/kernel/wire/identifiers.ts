@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /*
- * What the identifiers of requests and answers name. It stands in a registry beside the schemas, so it reaches neither
+ * The kinds of identifiers in requests and answers. They are in a registry next to the schemas, so they reach neither
  * /openapi.json nor the client.
  */
 
 /**
- * The kinds of things. Both `employee` and `colleague` are people of the company: in examples the first is the caller
- * and the second is not, so that what takes access away takes it from somebody else.
+ * The kinds of things. Both `employee` and `colleague` are employees of the company: in examples the first is the
+ * caller and the second is not, so that an operation that removes access is tried on somebody else.
  */
 export const kinds = [
   'company',
@@ -31,20 +31,20 @@ export function ofKind<Schema extends z.ZodType>(kind: Kind, schema: Schema): Sc
   return schema;
 }
 
-/** The kind that a schema was given by `idOf`, also inside its wrappers; undefined where it is no identifier. */
+/** The kind that `idOf` gave to a schema, also inside its wrappers; undefined if it is no identifier. */
 export const kindOf = (schema: z.core.$ZodType): Kind | undefined => registry.get(unwrap(schema))?.kind;
 
-/** What a field is inside its optional, nullable and default wrappers. */
+/** The schema inside optional, nullable and default wrappers. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return unwrap(schema.unwrap());
   return schema;
 }
 
-/** A field that names a thing: its own name, and the steps that lead to it, `[]` for every item of a list. */
+/** A field with an identifier: its name, and the path to it, with `[]` for every item of a list. */
 export type Identifier = { name: string; kind: Kind; steps: string[] };
 
-/** All fields of an input that name things, also inside of lists and objects. */
+/** All identifiers in an input, also inside lists and objects. */
 export function identifiersIn(schema: z.core.$ZodType, name = '', steps: string[] = []): Identifier[] {
   const inner = unwrap(schema);
   const kind = kindOf(inner);

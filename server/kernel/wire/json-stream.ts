@@ -3,19 +3,19 @@ import { invalid } from '../../errors/errors.ts';
 import { parserOf } from '../parser.ts';
 
 /*
- * A long answer as JSON text, sent piece by piece while it is made, so that it never stands in memory as a whole.
- * - An operation answers a plain value while that is short, and a stream where it would be long. Callers see one answer.
- * - Pieces are made as fast as the caller reads, from batches of their own statement each: no connection is held
- *   between pieces, and other requests are served between two pieces.
- * - Nothing undeclared gets out: each item passes the schema of the answer.
- * - Where a piece fails, the connection is cut, so that half an answer never looks like a whole one.
- * - Transports that send an answer as one message get it whole while it is short, and a refusal otherwise.
+ * A long answer as JSON text, sent in pieces, so that it is never in memory as a whole.
+ * - An operation answers a plain value if it is short, and a stream if it would be long. Callers see the same answer.
+ * - Pieces are produced as fast as the caller reads, from one statement per batch: no connection is held between
+ *   pieces, and other requests are served between them.
+ * - Each item passes the schema of the answer, so nothing undeclared is sent.
+ * - If a piece fails, the connection is cut, so that half an answer never looks complete.
+ * - Transports that send an answer as one message collect it while it is short, and answer an error otherwise.
  */
 
-/** What a message on a WebSocket may hold of a long answer, in characters. */
+/** The limit of a collected answer on a WebSocket, in characters. */
 export const messageLengthMax = 4 * 1024 * 1024;
 
-/** Pieces of about this length live in the young generation of the heap: longer strings wait for a full collection. */
+/** Pieces of about this length stay in the young generation of the heap; longer strings wait for a full collection. */
 export const pieceLengthMin = 32 * 1024;
 
 export class JsonStream {
@@ -25,7 +25,7 @@ export class JsonStream {
     this.pieces = pieces;
   }
 
-  /** The answer as a value, for transports that take nothing else. */
+  /** The answer as a value, for transports without pieces. */
   async collect(): Promise<unknown> {
     let json = '';
     for await (const piece of this.pieces) {
@@ -37,7 +37,7 @@ export class JsonStream {
   }
 }
 
-/** A stream in the place of the declared answer, whatever that is: what reads the answer as a value never sees it. */
+/** A stream in place of the declared answer; code that reads the answer as a value never sees it. */
 export const streamed = (pieces: AsyncIterable<string>): never => new JsonStream(pieces) as never;
 
 type ListStream<Item extends z.ZodType> = {
@@ -68,11 +68,11 @@ export async function* listPieces<Item extends z.ZodType>(options: ListStream<It
   yield `${piece}]${rest === '' ? '' : `,${rest}`}}`;
 }
 
-/** Things by identifier, with what each weighs, in the order in which they are answered; 12 bytes for each. */
+/** Identifiers with their weights, in the order of the answer; 12 bytes each. */
 export class PackedIds {
   readonly #bytes: Buffer;
 
-  /** `bytes` are of `int8send(id) || int4send(weight)`, one after another. */
+  /** `bytes` is a sequence of `int8send(id) || int4send(weight)`. */
   constructor(bytes: Buffer | null) {
     this.#bytes = bytes ?? Buffer.alloc(0);
   }
@@ -90,7 +90,7 @@ export class PackedIds {
   }
 }
 
-/** Indexes in the given order, in batches of at most so many and about so much weight. */
+/** Splits indexes, in the given order, into batches limited by count and weight. */
 export function* batchesOf(
   order: Iterable<number>,
   weightOf: (index: number) => number,

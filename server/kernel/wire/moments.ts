@@ -3,7 +3,7 @@ import { rule } from '../../errors/issues.ts';
 import { toIso } from './iso.ts';
 
 const timestampForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
-/** The years that answers can show. */
+/** The range of years in answers. */
 const momentMin = Date.parse('0001-01-01T00:00:00Z');
 const momentMax = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -18,7 +18,10 @@ function parseTimestamp(value: string): Date | undefined {
   return hours < 24 && moment.getTime() >= momentMin && moment.getTime() <= momentMax ? moment : undefined;
 }
 
-/** A second 60 ends a day of UTC and nothing else. Date, as PostgreSQL, counts it as the first one of the next day. */
+/**
+ * A second 60 is valid only at the end of a UTC day. Date, as PostgreSQL, counts it as the first second of the next
+ * day.
+ */
 function parseLeapSecond(canonical: string): Date {
   const next = new Date(Date.parse(canonical.replace(':60', ':59')) + 1000);
   const isMidnight = next.getUTCHours() + next.getUTCMinutes() + next.getUTCSeconds() === 0;
@@ -27,7 +30,10 @@ function parseLeapSecond(canonical: string): Date {
 
 const lengthsOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Of what has the form of a day. Counted, for a Date that is made and written takes longer than all else of an answer's day. */
+/**
+ * Checks a day that has the right form. It computes, because creating and formatting a Date takes longer than
+ * everything else about a day.
+ */
 function isCalendarDay(value: string): boolean {
   const year = Number(value.slice(0, 4));
   const month = Number(value.slice(5, 7));
@@ -37,7 +43,7 @@ function isCalendarDay(value: string): boolean {
   return year > 0 && day > 0 && day <= length;
 }
 
-/** A moment as callers send it: RFC 3339 with any offset, `t` and `z` in either case. */
+/** A moment in a request: RFC 3339 with any offset, `t` and `z` in either case. */
 export const timestamp = z
   .string()
   .transform((value, context) => {
@@ -53,7 +59,7 @@ export const timestamp = z
   })
   .meta({ description: 'ISO 8601 with any offset', format: 'date-time', examples: ['2026-03-01T09:00:00Z'] });
 
-/** A moment as answers carry it: UTC with milliseconds and `Z`. Takes what the database gives, also from inside JSON. */
+/** A moment in an answer: UTC with milliseconds and `Z`. Accepts the database's forms, also from inside JSON. */
 export const moment = z
   .union([z.date(), z.string()])
   .transform((value) => toIso(value instanceof Date ? value : new Date(value)))
@@ -63,7 +69,7 @@ export const moment = z
       .meta({ format: 'date-time', description: 'UTC with milliseconds', examples: ['2026-03-01T09:00:00.000Z'] }),
   );
 
-/** A day without a time: `YYYY-MM-DD`, and it must exist. */
+/** A day without a time: `YYYY-MM-DD`, which must exist. */
 export const day = z
   .string()
   .refine(

@@ -1,4 +1,4 @@
-/** The page of a list that a caller asked for. */
+/** The requested page of a list. */
 type Wanted<Row, Item> = {
   page: number;
   pageSize: number;
@@ -7,10 +7,12 @@ type Wanted<Row, Item> = {
   toItem(row: Row): Item;
 };
 
-/** Up to this page the rows are read beside the total. */
+/** Up to this page the rows and the total are read at the same time. */
 const nearMax = 100;
 
-/** Reads one page. A page far off waits for the total first: past the end it is empty, and no rows are skipped for it. */
+/**
+ * Reads one page. A distant page waits for the total first: beyond the end it is empty, and no rows are skipped for it.
+ */
 export async function readPage<Row, Item>(wanted: Wanted<Row, Item>) {
   const { page, pageSize, readRows, readTotal, toItem } = wanted;
   const offset = (page - 1) * pageSize;

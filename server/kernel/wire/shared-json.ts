@@ -1,10 +1,10 @@
 /*
- * The JSON of what is sent to many at once: it is serialised once, and all recipients share the same bytes.
- * It lasts as long as the object that it is made of, which nobody changes.
+ * The JSON of objects that are sent to many recipients: it is serialized once and its bytes are shared. It lives as
+ * long as the object, which must not be changed.
  */
 const jsonOf = new WeakMap<object, Buffer>();
 
-/** Makes the JSON of an object, for all who will be sent it. */
+/** Serializes an object for all its recipients. */
 export function shareJson(shared: object): Buffer {
   const json = jsonOf.get(shared) ?? Buffer.from(JSON.stringify(shared));
   jsonOf.set(shared, json);
