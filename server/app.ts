@@ -28,10 +28,10 @@ import type { Logger } from './platform/log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { appRouter } from './router.ts';
 
-/** What the service is wired from; tests replace these and nothing else. */
+/** The parts that the service is built from; tests replace these and nothing else. */
 export type AppParts = {
   database: Database;
-  /** Wakes the other nodes; the database's own where left out. */
+  /** Notifies the other nodes; the database's own bus by default. */
   bus?: Bus;
   clock: Clock;
   mailer: Mailer;
@@ -41,9 +41,9 @@ export type AppParts = {
   settings: Settings & {
     corsOrigins: string[];
     trustProxy: string[];
-    /** Connections of one network on which nobody has shown who they are, at most; any number where left out. */
+    /** The most unauthenticated connections of one network; unlimited by default. */
     connectionsPerNetwork?: number;
-    /** A server of its own for /metrics, which the public does not reach, and for the reference where that says so. */
+    /** A separate server for /metrics, not reachable by the public, and also for the reference if it says so. */
     opsPort?: { hasDocs: boolean };
     /** Whether the demo page is served. */
     hasDemoPage?: boolean;
@@ -54,17 +54,17 @@ export type AppParts = {
 
 export type App = {
   server: FastifyInstance;
-  /** For operators alone, where the settings ask for it. */
+  /** For operators only, if the settings ask for it. */
   opsServer: FastifyInstance | undefined;
   worker: Worker;
   sweep: Sweep;
   mornings: Mornings;
   services: Services;
-  /** Finishes what has begun: open requests, work behind answers, due jobs. The database stays open. */
+  /** Finishes open requests, background work and due jobs. The database stays open. */
   close(): Promise<void>;
 };
 
-/** Wires the service. It listens nowhere and reads no environment. */
+/** Builds the service. It does not listen and reads no environment. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { database, clock, logger } = parts;
   const { services, worker, dispatcher } = createServices(parts);
@@ -81,7 +81,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     services,
     async close() {
       await server.close();
-      // The metrics of a shutdown can be read until its end.
+      // The metrics stay readable until the end of a shutdown.
       await opsServer?.close();
       await services.background.drain();
       await Promise.all([worker.stop(), sweep.stop(), mornings.stop(), dispatcher.stop()]);
@@ -89,7 +89,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-/** What operations and job handlers work with. */
+/** The services of operations and job handlers. */
 function createServices(parts: AppParts) {
   const { database, clock, tokens, limits, identityProviders, settings, logger: log, mailer } = parts;
   const background = createBackground(log);
@@ -113,7 +113,7 @@ function createServices(parts: AppParts) {
   return { services, worker, dispatcher };
 }
 
-/** The public HTTP server with all surfaces, and the operators' own where the settings ask for one. */
+/** The public HTTP server with all surfaces, and a separate one for operators if the settings ask for it. */
 async function createServers({ settings, logger }: AppParts, services: Services, worker: Worker) {
   const { database } = services;
   const { server, isClosing, countRefusedConnections, readBody, refuseOtherMethods } = await createShell({

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { clientIds, flag, isNetwork, isOrigin, port, sender, url, webUrl, words } from './startup/setting-types.ts';
 
-/** A setting that cannot be used: the start stops with this sentence. */
+/** An invalid setting: the start stops with this sentence. */
 export class BadSetting extends Error {
   override name = 'BadSetting';
 }
 
-/** Every setting of the service: environment variables, read at the start and nowhere else. */
+/** All settings of the service: environment variables, read at the start and nowhere else. */
 const schema = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'], 'must be development, test or production')
@@ -148,13 +148,13 @@ const schema = z.object({
 
 export type Config = z.infer<typeof schema>;
 
-/** Reads the settings. Empty ones count as not set. */
+/** Reads the settings. Empty ones count as unset. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
   const { data, error } = schema.safeParse(given);
-  // The value itself may be a secret, so only its name is told.
+  // The value may be a secret, so only the name is reported.
   const sentences = (error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`);
   const missing = given['NODE_ENV'] === 'production' ? missingInProduction(given) : [];
   if (data?.OPS_DOCS === true && data.OPS_PORT === undefined) sentences.push('OPS_DOCS needs OPS_PORT');
@@ -163,7 +163,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return data;
 }
 
-/** What a service for real users lacks; the setting in brackets accepts it as it is. */
+/** Settings that production requires; the setting in brackets accepts their absence. */
 function missingInProduction(given: Partial<Record<string, string>>): string[] {
   const accepts = (name: string): boolean => given[name] === 'true';
   const orFile = '(or ACCEPT_MAIL_FILE=true)';

@@ -6,30 +6,30 @@ import { createLogger } from './platform/log.ts';
 import { start } from './start.ts';
 
 /*
- * The process: reads the environment, and nothing else does; starts the service, ends it on a signal.
- * It exits with 0 when it was asked to end and all that had begun was finished, else with 1.
- * Nothing of that waits for the reader of its output: an ending takes 15 seconds at most, the last lines included.
+ * The process: only it reads the environment. It starts the service and stops it on a signal. It exits with 0 if it was
+ * asked to stop and everything in progress was finished, else with 1. It never waits for the reader of its output: a
+ * stop takes 15 seconds at most, including the last lines.
  */
 
-/** Longer than the slowest request may take to be finished, shorter than what orchestrators grant by custom. */
+/** Longer than the slowest request needs to finish, shorter than the usual limit of orchestrators. */
 const stopWithinMs = 14_000;
-/** A terminal and npm both pass Ctrl-C on: that is one wish, not two. */
+/** A terminal and npm both forward Ctrl-C: two signals within this time are one request. */
 const sameWishMs = 500;
 /** Time for the last lines to be read. */
 const lastLinesMs = 500;
 
-// All that the service writes is for its own user.
+// Files of the service are readable for its own user only.
 process.umask(0o077);
 
 const output = openLogOutput(1);
-// The first use of these makes a pipe one that never keeps the process waiting. A reader may go at any time (`npm start | head`):
-// the service is there for others as well, and goes on unheard.
+// The first use of these streams makes a pipe non-blocking. A reader may go away at any time (`npm start | head`): the
+// service continues without it.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
 async function exit(code: 0 | 1): Promise<void> {
   await output.flush(lastLinesMs);
-  // A terminal that was halted by Ctrl-S holds the write, and an exit would wait for it.
+  // A terminal that was stopped with Ctrl-S holds the write, and an exit would wait for it.
   if (output.isWriting()) process.kill(process.pid, 'SIGKILL');
   process.exit(code);
 }
@@ -72,7 +72,7 @@ function end(signal: NodeJS.Signals): void {
 
 async function stop(): Promise<void> {
   try {
-    // A start that is under way is finished first; where it fails, that is said below.
+    // A running start is finished first; if it fails, that is reported below.
     const running = await starting;
     await running.stop();
     logger.info({}, 'stopped');

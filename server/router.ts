@@ -16,7 +16,7 @@ import { timesheets } from './features/timesheets/index.ts';
 import { timers } from './features/timers/index.ts';
 import { router } from './kernel/trpc.ts';
 
-/** The table of contents: every operation of the service, by feature. */
+/** All operations of the service, by feature. */
 export const appRouter = router({
   auth,
   registration,

@@ -22,34 +22,34 @@ import type { Tokens } from './platform/tokens.ts';
 import type { Logger } from './platform/log.ts';
 
 export type Running = {
-  /** Where it listens, as a program on this machine reaches it. */
+  /** Its address for a program on this machine. */
   url: string;
-  /** Where operators find /metrics, where that has a port of its own. */
+  /** The address of /metrics for operators, if that has a separate port. */
   opsUrl: string | undefined;
   docsUrl: string;
   publicUrl: string;
   /** The database server, without its password; undefined for the embedded database. */
   databaseServer: string | undefined;
   dataFolder: string;
-  /** Undefined where mail is really sent. */
+  /** Undefined if mail is really sent. */
   mailFile: string | undefined;
-  /** The page for a first look, where it is served. */
+  /** The demo page, if it is served. */
   demoPage: string | undefined;
   demo: DemoSignIn | undefined;
-  /** Takes nothing new, finishes what has begun, and lets go of everything. */
+  /** Accepts no new requests, finishes those in progress, and releases everything. */
   stop(): Promise<void>;
 };
 
 const clock: Clock = { now: () => new Date() };
 
-/** Brings the service up by its settings. What stands in the way is thrown as a {@link CannotStart}. */
+/** Starts the service by its settings. Obstacles are thrown as {@link CannotStart}. */
 export async function start(config: Config, logger: Logger): Promise<Running> {
   const dataFolder = resolve(config.DATA_DIR);
   let database: Database | undefined;
   let held: HeldFolder | undefined;
   try {
     warnOfOpenFolder(closeFolder(dataFolder), dataFolder, logger);
-    // All that can be damaged is looked at before anything is made or changed.
+    // Checks everything that may be damaged before creating or changing anything.
     if (config.DATABASE_URL === undefined) held = holdFolder(dataFolder);
     readDemoSignIn(demoFile(dataFolder));
     requireWritable(mailFileOf(config, dataFolder));
@@ -128,7 +128,7 @@ function settingsOf(
 ): AppParts['settings'] {
   return {
     publicUrl,
-    // The demo page reads from the part after `#` what a link points to.
+    // The demo page reads the target of a link from the part after `#`.
     appUrl: config.APP_URL ?? (demoPage === undefined ? publicUrl : `${demoPage}#`),
     requireTokenPair: config.AUTH_REQUIRE_TOKEN_PAIR,
     corsOrigins: config.CORS_ORIGINS,

@@ -12,11 +12,11 @@ import { attemptsMax } from '../jobs/retry.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
- * For operators: lists and requeues pending and dead-lettered jobs. Exits with 0 when it did what was asked, with 1 when a
- * job does not exist or something failed, with 2 on bad usage.
+ * For operators: lists and requeues pending and dead-lettered jobs. Exits with 0 on success, with 1 if a job does not
+ * exist or something failed, with 2 on bad usage.
  */
 
-/** How many requeued jobs are named. */
+/** The most requeued jobs that are named. */
 const namedMax = 20;
 
 const moment = (at: Date): string => at.toISOString().replace(/\.\d+/, '');

@@ -3,8 +3,8 @@ import { generateKeys } from '../platform/signing-keys.ts';
 import { createPrivate, readPrivate } from '../platform/private-file.ts';
 
 /**
- * The key set that signs tokens, made at the first start and kept in the data folder, so that sessions outlive a
- * restart. In production it comes from AUTH_KEYS; this file, run by itself, prints one for that.
+ * The key set that signs tokens, created at the first start and stored in the data folder, so that sessions outlive a
+ * restart. In production it comes from AUTH_KEYS; this file, run as a command, prints a new one.
  */
 export async function getOrCreateKeys(file: string): Promise<string> {
   return readPrivate(file) ?? createPrivate(file, await generateKeys());

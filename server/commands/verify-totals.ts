@@ -4,9 +4,10 @@ import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
- * For operators: recomputes every total of every company from its logs, projects, tasks, comments and notifications, says what was
- * compared with what, and names each total that differs. Changes nothing. A PostgreSQL server may be in use at the same time; the embedded database
- * belongs to one process, so the service must be stopped. Exits with 0 where all agree, else with 1.
+ * For operators: recomputes every total of every company from its logs, projects, tasks, comments and notifications,
+ * and prints what was compared and each total that differs. Changes nothing. A PostgreSQL server may be in use at the
+ * same time; the embedded database belongs to one process, so the service must be stopped. Exits with 0 if all agree,
+ * else with 1.
  */
 
 async function verify(database: Database): Promise<number> {

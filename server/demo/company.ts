@@ -1,13 +1,13 @@
 /*
- * The demo company, as it is told: people, projects, tasks and comments. Days are counted from the day of the seeding,
- * so that whatever is due is due soon and whatever was logged was logged lately.
+ * The content of the demo company: people, projects, tasks and comments. Days are relative to the day of the seeding,
+ * so that tasks are due soon and time was logged recently.
  */
 
 export const company = { name: 'Harbour Lane Studio', timezone: 'Europe/Lisbon', daysAgo: 20 };
 
 export type PersonKey = keyof typeof people;
 
-/** The first one is the admin whose sign-in is shown at the start. */
+/** The first person is the admin whose sign-in is shown at the start. */
 export const people = {
   amara: { first: 'Amara', last: 'Okafor', designation: 'Managing Director', salary: 96_000, isAdmin: true },
   mateo: { first: 'Mateo', last: 'Duarte', designation: 'Delivery Lead', salary: 74_000, isTeamLeader: true },
@@ -40,7 +40,7 @@ export const projects = {
   bakery: {
     name: 'Bakery ordering app',
     description: 'Order before nine, collect on the way to work.',
-    // Less than is logged below: the admin finds a notification about it.
+    // Less than is logged below, so the admin gets a notification about it.
     allocatedHours: 60,
     owner: 'amara',
   },
@@ -88,7 +88,7 @@ function task(
   return { project, title, status, owner, with: others, due, hours };
 }
 
-/** Who works on what, by turns, on the weekdays of the last two weeks. */
+/** The tasks on which each person works alternately, on the weekdays of the last two weeks. */
 export const shifts: Partial<Record<PersonKey, readonly TaskKey[]>> = {
   amara: ['invoices', 'planning'],
   mateo: ['reminders', 'planning', 'invoices'],
@@ -103,7 +103,7 @@ export type Comment = {
   by: PersonKey;
   hoursAgo: number;
   message: string;
-  /** Position in this list of the comment that it answers. */
+  /** The position in this list of the comment that it answers. */
   replyTo?: number;
   mentions?: readonly PersonKey[];
   likedBy?: readonly PersonKey[];

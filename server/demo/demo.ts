@@ -10,12 +10,12 @@ import { seedWork } from './seed-work.ts';
 /** How to sign in to the demo company. */
 export type DemoSignIn = { email: string; password: string };
 
-/** The file of the demo sign-in does not hold one. */
+/** The file of the demo sign-in is unreadable or invalid. */
 export class DamagedDemoSignIn extends Error {}
 
 /**
- * Makes the demo company, where there is no company yet, in one transaction. Of several nodes that start at once one
- * makes it. The password of its admin is made up here; it stands in `file` and nowhere else in the open.
+ * Creates the demo company in one transaction, unless a company exists. Of several nodes that start at once one creates
+ * it. Its admin's password is generated here and stored in plain text in `file` only.
  */
 export async function seedDemo(services: Services, file: string): Promise<void> {
   const { database, clock, passwords, settings } = services;
@@ -31,7 +31,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
       const staff = await seedPeople(db, { passwordHash, now });
       const taskIds = await seedWork(db, staff, now);
       await seedComments(db, staff, { taskIds, settings, now });
-      // Before the commit: a company whose password nobody knows would be worse than a password without a company.
+      // Before the commit: a company without a known password would be worse than a password without a company.
       replacePrivate(file, `${JSON.stringify({ email: staff.adminEmail, password })}\n`);
     }
     await transaction.commit();
@@ -44,7 +44,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
 
 const DemoSignIn = z.object({ email: z.string(), password: z.string() });
 
-/** What the file says, where there is one. */
+/** The sign-in in the file, if the file exists. */
 export function readDemoSignIn(file: string): DemoSignIn | undefined {
   try {
     const text = readPrivate(file);
@@ -57,7 +57,7 @@ export function readDemoSignIn(file: string): DemoSignIn | undefined {
   }
 }
 
-/** The sign-in that was made up, as long as it works: not after the password was changed or the company has gone. */
+/** The generated sign-in while it works: not after the password was changed or the company was deleted. */
 export async function findDemoSignIn(services: Services, file: string): Promise<DemoSignIn | undefined> {
   const signIn = readDemoSignIn(file);
   if (signIn === undefined) return undefined;

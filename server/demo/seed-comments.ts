@@ -11,7 +11,7 @@ type Scene = { taskIds: Record<TaskKey, number>; settings: Settings; now: Date }
 
 const hourMs = 3_600_000;
 
-/** Makes the comments, who likes and has seen them, and the notifications that they cause. No mail is sent. */
+/** Creates the comments with their likes, views and notifications. No mail is sent. */
 export async function seedComments(db: Db, staff: Staff, scene: Scene): Promise<void> {
   const ids: number[] = [];
   for (const comment of comments) ids.push(await seedComment(db, staff, scene, comment, ids));

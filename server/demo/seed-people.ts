@@ -19,7 +19,7 @@ export const daysBefore = (now: Date, days: number): Date => new Date(now.getTim
 /** `2026-03-01` for a moment, in UTC. */
 export const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
 
-/** Makes the company and everybody in it; the others than the admin can sign in with a code. */
+/** Creates the company and its employees; all but the admin sign in with a code. */
 export async function seedPeople(db: Db, { passwordHash, now }: { passwordHash: string; now: Date }): Promise<Staff> {
   const since = daysBefore(now, company.daysAgo);
   const { companyId } = await setUpCompany(db, { name: company.name, referralCode: null, now: since });
@@ -88,7 +88,7 @@ async function seedPerson(
   return employeeId;
 }
 
-/** `mei-ling.chen@demo.example`: a domain that nobody can have, so nothing sent there reaches a stranger. */
+/** `mei-ling.chen@demo.example`: a reserved domain, so mail to it reaches nobody. */
 function emailOf(key: PersonKey): string {
   const { first, last } = people[key];
   return `${foldForSearch(`${first}.${last}`).replaceAll(' ', '')}@demo.example`;

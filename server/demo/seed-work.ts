@@ -6,7 +6,7 @@ import { dayOf, daysBefore, type Staff } from './seed-people.ts';
 const loggedDays = 14;
 const hourMs = 3_600_000;
 
-/** Makes projects, tasks and the hours logged on them; answers the tasks' identifiers. */
+/** Creates projects, tasks and the hours logged on them; returns the tasks' identifiers. */
 export async function seedWork(db: Db, staff: Staff, now: Date): Promise<Record<TaskKey, number>> {
   const since = daysBefore(now, company.daysAgo - 1);
   const projectIds = {} as Record<ProjectKey, number>;
@@ -46,7 +46,7 @@ async function seedTask(
 ): Promise<number> {
   const { project, title, status, owner, with: others, due, hours } = tasks[key];
   const isDone = status === 'done';
-  // Those that are done were done a day before they were due.
+  // Done tasks were done a day before they were due.
   const completedAt = isDone ? daysBefore(now, 1 - (due ?? 0)) : null;
   const { task_id: taskId } = await db
     .insertInto('tasks')
@@ -72,7 +72,7 @@ async function seedTask(
   return taskId;
 }
 
-/** A morning and an afternoon of everybody on each weekday before today, at times that vary a little. */
+/** Logs of a morning and an afternoon for each person on each weekday before today, at slightly varying times. */
 function logsOf(
   { employeeIds }: Staff,
   taskIds: Record<TaskKey, number>,

@@ -5,7 +5,7 @@ import type { Mailer } from './mailer.ts';
 
 /** Appends each message as one JSON line, so that a newcomer can read the code they were sent. */
 export function createFileMailer(file: string, clock: Clock, log: Log): Mailer {
-  // One line after the other: appends at once could mix.
+  // Appends one line after another: simultaneous appends could mix.
   let last: Promise<unknown> = Promise.resolve();
   return {
     async send({ to, subject, text, html, template }) {

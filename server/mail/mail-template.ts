@@ -1,24 +1,27 @@
 import type { Mail } from './mailer.ts';
 
-/** The parts of a mail, in reading order. Text and HTML are both made of them, so they say the same. */
+/** The parts of a mail, in reading order. Text and HTML are made of the same parts, so they say the same. */
 export type MailTemplate = {
   subject: string;
   template: string;
   paragraphs: string[];
-  /** A code to be typed off, shown large. */
+  /** A code to type, shown large. */
   code?: string;
   /** A link to follow. */
   action?: { label: string; url: string };
   /** Smaller print at the end. */
   footnote: string;
-  /** Where to go on from the small print, such as to turn such mail off. */
+  /** A link in the small print, such as to turn off such mail. */
   footlink?: { label: string; url: string };
 };
 
-/** Whom a mail is from, at its end. */
+/** The sender, named at the end of a mail. */
 const sender = 'Work Management';
 
-/** Makes a mail of it. The only links in it are its action and its footlink: what callers wrote of their own is shown, but leads nowhere. */
+/**
+ * Renders a mail. Its only links are its action and its footlink; text of callers is shown, but mail programs turn none
+ * of it into links.
+ */
 export function renderMail(to: string, { action, code, footlink, ...words }: MailTemplate): Mail {
   const content: MailTemplate = {
     ...words,
@@ -33,26 +36,26 @@ export function renderMail(to: string, { action, code, footlink, ...words }: Mai
     to,
     subject,
     template: content.template,
-    // What was cut off in the middle of a character is no text that a provider must take.
+    // Providers may reject text that was cut in the middle of a character.
     text: asText(content).toWellFormed(),
     html: asHtml({ ...content, subject }).toWellFormed(),
   };
 }
 
-/** What mail programs make a link of: a scheme, `www.`, a domain. */
+/** Text that mail programs turn into a link: a scheme, `www.`, a domain. */
 const linkLike = /\/\/|www\.|[\p{L}\p{N}-][.。．｡]\p{L}{2,}/iu;
 const mailAddress = /^[(<"'@]*[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+[)>"',.;:!?]*$/u;
 
-/** A space without width behind each joint of a web address: it reads the same and is no link any more. */
+/** Adds a zero-width space after each joint of a web address: it reads the same and is no longer a link. */
 const withoutLinks = (text: string): string =>
   text.replaceAll(/\S+/gu, (word) =>
     !linkLike.test(word) || mailAddress.test(word) ? word : word.replaceAll(/[.。．｡:/@]/gu, '$&\u200B'),
   );
 
-/** By whole characters, not by halves of them. */
+/** Cuts at whole characters. */
 const subjectStart = /^[^]{0,200}/u;
 
-/** A line break in a subject would start a header of its own; other control characters have no business there either. */
+/** Removes control characters: a line break in a subject would start another header. */
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return subjectStart.exec(line)![0].toWellFormed();
@@ -64,7 +67,10 @@ function asText({ paragraphs, code, action, footnote, footlink }: MailTemplate):
   return `${blocks.filter((block) => block !== undefined).join('\n\n')}\n`;
 }
 
-/** The look of the demo page and of /docs, written out: mail programs know no variables. Its dark half stands in `page`. */
+/**
+ * The design of the demo page and of /docs, with literal values: mail programs support no variables. The dark colours
+ * are in `page`.
+ */
 const font = "Figtree,'Segoe UI',system-ui,-apple-system,'Helvetica Neue',Arial,sans-serif";
 const mono = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace";
 const small = 'font-size:14px;color:#545d6b';
@@ -86,7 +92,7 @@ function largeCode(code: string): string {
   return `<p class="accent" style="margin:24px 0;font:600 32px/1.2 ${mono};letter-spacing:.25em;color:#0d6b5e">${escapeHtml(code)}</p>`;
 }
 
-/** A button, and its address in small print for those who cannot press it. */
+/** A button, and its address in small print for readers who cannot click it. */
 function button({ label, url }: { label: string; url: string }): string {
   const address = escapeHtml(url);
   return `<p style="margin:24px 0 16px"><a class="button" href="${address}" style="display:inline-block;padding:10px 20px;border-radius:8px;background:#0d6b5e;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(label)}</a></p>
@@ -99,9 +105,9 @@ function smallLink({ label, url }: { label: string; url: string }): string {
 }
 
 /**
- * Blocks one below the other, each with its styles, which even programs without style sheets show in order; those that
- * know them show it dark as well. The mark is a letter, for pictures are not loaded. It stands at the end, because
- * lists of mails show how one begins.
+ * Blocks one below the other, each with inline styles, which programs without style sheets also show in order; a style
+ * sheet adds the dark colours. The logo is a letter, because mail programs load no pictures. It is at the end, because
+ * lists of mails show how a mail begins.
  */
 function page(subject: string, body: string): string {
   return `<!doctype html>

@@ -4,27 +4,30 @@ export type Mail = {
   subject: string;
   text: string;
   html: string;
-  /** Which template it was made from. */
+  /** The name of its template. */
   template: string;
 };
 
 /**
- * Hands messages on. It throws where a message was not taken, and the job is retried; {@link MailNotTaken}
- * says more about when. A send that takes longer than `sendWithinMs` is given up.
+ * Sends messages. It throws if a message was not accepted, and the job is retried; {@link MailNotTaken} says when. A
+ * send that takes longer than `sendWithinMs` is aborted.
  */
 export type Mailer = {
   send(mail: Mail, options: { idempotencyKey: string }): Promise<void>;
 };
 
-/** The longest that one send may take; beyond it nothing is on its way any more. */
+/** The longest that one send may take; after it no request is open. */
 export const sendWithinMs = 10_000;
 
-/** A provider did not take a message. The text is for operators; no key and nothing of the message is in it. */
+/**
+ * A provider did not accept a message. The text is for operators and contains neither the key nor anything of the
+ * message.
+ */
 export class MailNotTaken extends Error {
   override name = 'MailNotTaken';
-  /** It was refused for what it is, its address or its content: the same again would be refused as well. */
+  /** Whether it was refused for its address or content: the same message would be refused again. */
   readonly isRefused: boolean;
-  /** When the provider wants to be asked again. */
+  /** When the provider asks for the next attempt. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, reasons: { isRefused?: boolean; retryAfterMs?: number | undefined } = {}) {

@@ -3,11 +3,11 @@ import sharedService from '@sendgrid/mail';
 import type { Clock } from '../platform/clock.ts';
 import { MailNotTaken, sendWithinMs, type Mailer } from './mailer.ts';
 
-// Both export their classes beside one instance for the whole process, of which alone their types tell.
+// Both packages export their classes next to one instance for the whole process; their types declare the instance only.
 const { Client } = sharedClient as unknown as { Client: new () => typeof sharedClient };
 const { MailService } = sharedService as unknown as { MailService: new () => typeof sharedService };
 
-/** Its requests are axios's, and so are the defaults that they take; the types name fewer. */
+/** The client sends requests with axios and accepts its defaults; the types declare fewer. */
 type RequestDefaults = typeof sharedClient & {
   setDefaultRequest(key: 'baseUrl' | 'maxRedirects' | 'maxContentLength' | 'signal', value: unknown): unknown;
 };
@@ -16,16 +16,16 @@ export type SendGridOptions = {
   apiKey: string;
   /** `address` or `name <address>`. */
   from: string;
-  /** Where the API is; accounts of the EU region have a host of their own. */
+  /** The address of the API; accounts of the EU region have a separate host. */
   baseUrl: string;
   clock: Clock;
   timeoutMs?: number;
 };
 
-/** More than any of its answers, so that something else at its address cannot fill the memory. */
+/** More than any of its answers: something else at its address cannot fill the memory. */
 const answerBytesMax = 64 * 1024;
 
-/** Sends through SendGrid, by a client of its own. */
+/** Sends through SendGrid, with a separate client. */
 export function createSendGridMailer(options: SendGridOptions): Mailer {
   const { apiKey, from, timeoutMs = sendWithinMs } = options;
   const client = createClient(options);
@@ -34,7 +34,7 @@ export function createSendGridMailer(options: SendGridOptions): Mailer {
   return {
     async send({ to, subject, text, html, template }, { idempotencyKey }) {
       const message = {
-        // As an object: an address as text is searched for a name.
+        // As an object: SendGrid's client searches an address given as text for a name.
         to: { email: to },
         from,
         subject,
@@ -42,16 +42,17 @@ export function createSendGridMailer(options: SendGridOptions): Mailer {
         html,
         categories: [template],
         customArgs: { idempotencyKey },
-        // Codes and links must arrive as they were written.
+        // Codes and links must arrive unchanged.
         trackingSettings: { clickTracking: { enable: false, enableText: false }, openTracking: { enable: false } },
       };
-      // The client's own time limit ends only silence, so a slow answer could last for ever. The request reads it at once.
+      // The client's own time limit covers silence only, so a slow answer could last for ever. The request reads it
+      // synchronously.
       client.setDefaultRequest('signal', AbortSignal.timeout(timeoutMs));
       await service.send(message).catch((error: unknown) => {
         const status = statusOf(error as ClientError);
-        // Taken, and only the rest of the answer was lost.
+        // The message was accepted, and only the rest of the answer was lost.
         if (status !== undefined && status >= 200 && status < 300) return;
-        // Not as a cause: the client's errors carry the whole request, and the key with it.
+        // Not as a cause: the client's errors contain the whole request with the key.
         throw toNotTaken(error as ClientError, { ...options, timeoutMs, secrets: [apiKey, ...secretsIn(text)] });
       });
     },
@@ -61,14 +62,14 @@ export function createSendGridMailer(options: SendGridOptions): Mailer {
 function createClient({ apiKey, baseUrl }: SendGridOptions): RequestDefaults {
   const client = new Client() as RequestDefaults;
   client.setApiKey(apiKey);
-  // After the key, which sets it too.
+  // After the key, because setting the key sets it too.
   client.setDefaultRequest('baseUrl', baseUrl);
   client.setDefaultRequest('maxRedirects', 0);
   client.setDefaultRequest('maxContentLength', answerBytesMax);
   return client;
 }
 
-/** What its client throws: an answer other than a success, or a failure to get any. */
+/** An error of the client: an unsuccessful answer, or none at all. */
 type ClientError = {
   code?: unknown;
   response?: { status?: number; headers?: Record<string, unknown>; body?: unknown };
@@ -77,7 +78,7 @@ type ClientError = {
 const statusOf = ({ code, response }: ClientError): number | undefined =>
   response?.status ?? (typeof code === 'number' ? code : undefined);
 
-/** Codes and links of a message, should an answer quote it: they are what has a digit in it. */
+/** The codes and links of a message, in case an answer quotes them: all words with a digit. */
 const secretsIn = (text: string): string[] => text.split(/\s+/).filter((word) => word.length >= 6 && /\d/.test(word));
 
 function toNotTaken(
@@ -96,8 +97,9 @@ function toNotTaken(
   const sentence = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), reasons.map(inWords).join('; '));
   const told = [`SendGrid answered ${status}.`, adviceOn(status), sentence.slice(0, 400)];
   return new MailNotTaken(told.filter((part) => part !== '').join(' '), {
-    // These two are about the message, but for a sender that an operator can mend, and for a 400 of somebody else's. All
-    // others are about the account, the key, the address of the API, or the moment.
+    // These two statuses concern the message, except for a sender address that an operator can correct, and a 400 that
+    // does not come from SendGrid. All others concern the account, the key, the address of the API, or a temporary
+    // problem.
     isRefused: status === 413 || (status === 400 && reasons.length > 0 && !reasons.some(isAboutSender)),
     retryAfterMs: status === 429 || status === 503 ? waitAskedFor(response?.headers ?? {}, clock) : undefined,
   });
@@ -120,7 +122,7 @@ type Reason = { field: string; message: string };
 const inWords = ({ field, message }: Reason): string => [field, message].filter((part) => part !== '').join(': ');
 const isAboutSender = ({ field }: Reason): boolean => /^from\b/.test(field);
 
-/** The reasons in an answer of the documented form; anything else may be anything. */
+/** The reasons in an answer of the documented form; other answers may contain anything. */
 function reasonsIn(body: unknown): Reason[] {
   const { errors } = (typeof body === 'object' && body !== null ? body : {}) as { errors?: unknown };
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -132,7 +134,7 @@ function reasonsIn(body: unknown): Reason[] {
     .filter((reason) => inWords(reason) !== '');
 }
 
-/** Seconds or a date in Retry-After; else the moment in the header that SendGrid documents, in seconds since 1970. */
+/** Retry-After in seconds or as a date; else the header that SendGrid documents, in seconds since 1970. */
 function waitAskedFor(headers: Record<string, unknown>, clock: Clock): number | undefined {
   const now = clock.now().getTime();
   const after = headers['retry-after'];

@@ -1,9 +1,9 @@
 import type { Log } from './log.ts';
 
-/** Work that an answer does not wait for, but a shutdown does. */
+/** Background work: answers do not wait for it, a shutdown does. */
 export type Background = {
   run(name: string, task: () => Promise<void>): void;
-  /** Resolves when nothing is left to do. */
+  /** Resolves when all work is done. */
   drain(): Promise<void>;
 };
 

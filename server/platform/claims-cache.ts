@@ -3,9 +3,9 @@ import type { RefreshClaims } from './tokens.ts';
 type Genuine = { token: string; claims: RefreshClaims };
 
 /**
- * Remembers the claims of verified tokens, because a signature costs more to check than the rest of a small read. Entries are
- * found by the last characters of the signature and compared with the whole token. An entry that was not read since the
- * younger half filled up is dropped.
+ * Caches the claims of verified tokens, because verifying a signature costs more than the rest of a small read. An
+ * entry is found by the last characters of the signature and compared with the whole token. An entry that was not read
+ * while the younger half filled up is dropped.
  */
 export function createClaimsCache(entriesMax = 10_000) {
   let younger = new Map<string, Genuine>();
@@ -33,5 +33,5 @@ export function createClaimsCache(entriesMax = 10_000) {
   };
 }
 
-/** Of so few characters V8 makes a string of their own; longer ones it leaves in the token, and is slow to look up. */
+/** V8 copies so short a substring; a longer one would reference the token and be slow to look up. */
 const endOf = (token: string): string => token.slice(-12);

@@ -6,18 +6,20 @@ import type { Credential } from './credential.ts';
 /** Why the service closes a connection. */
 export type CloseReason = 'session ended' | 'refused' | 'refused too often' | 'restart';
 
-/** What carries a connection: a WebSocket, or the response of server-sent events. */
+/** The transport of a connection: a WebSocket, or the response of server-sent events. */
 export type Transport = {
   /** The caller's address: the rate limit key until the caller is authenticated. */
   network: string;
-  /** Undefined when there is room to send, else a promise to ask again. Cuts a connection that takes nothing. */
+  /**
+   * Undefined if there is room to send, else a promise after which to ask again. Cuts a connection that reads nothing.
+   */
   ready(): Promise<void> | undefined;
-  /** Counts an event of about this length, which is about to be sent, against the room. */
+  /** Reserves room for an event of about this length, which is about to be sent. */
   reserve(length: number): void;
   /** Stops reading calls; they wait in the network. */
   pause(): void;
   resume(): void;
-  /** The bytes that were sent and are still in this process. */
+  /** The sent bytes that are still in this process. */
   bufferedBytes(): number;
   close(reason: CloseReason): void;
 };
@@ -26,27 +28,27 @@ export type Transport = {
 export type RunningSubscription = { end(error: ApiError): void };
 
 export type Connection = Pick<Transport, 'ready' | 'reserve'> & {
-  /** Counts the connection against the limit of this session or key from now on, and keeps it open. */
+  /** From now on counts the connection against the limit of this session or key, and keeps it open. */
   authenticate(credential: Credential): void;
   /** Begins a subscription; returns how to remove it. */
   addSubscription(subscription: RunningSubscription): () => void;
-  /** Runs a call when earlier answers have been taken and fewer than the limit run. */
+  /** Runs a call after earlier answers were read, while fewer calls than the limit run. */
   run<Answer>(call: () => Promise<Answer>): Promise<Answer>;
-  /** Counts a refused call: a connection that stays unauthenticated is closed after some. */
+  /** Counts a failed call: an unauthenticated connection is closed after some. */
   noteError(error: ApiError): void;
   /** Forgets a connection that is closed. */
   closed(): void;
 };
 
-/** Subscriptions of one connection. */
+/** The most subscriptions of one connection. */
 export const subscriptionsMax = 100;
-/** Calls that run at once on one connection. */
+/** The most calls that run at once on one connection. */
 const callsMax = 8;
-/** Refused calls of a connection without a caller: as many as a client sends in one message. */
+/** The most failed calls of an unauthenticated connection: as many as a client sends in one message. */
 const errorsMax = 200;
-/** A connection without a caller is closed after this time. */
+/** An unauthenticated connection is closed after this time. */
 const authenticateWithinMs = 30_000;
-/** A subscription may end at any moment; a client that asks much sooner would only be refused again. */
+/** A subscription may end at any moment; a client that retries much sooner would be refused again. */
 const retryAfterSeconds = 5;
 
 export type OpenConnection = {
@@ -89,7 +91,7 @@ export function createConnection(
   };
 }
 
-/** Each answer waits until the one before was taken, as if the caller had sent one call after the other. */
+/** Each answer waits until the previous one was read, as if the caller had sent one call after the other. */
 function limitCalls(transport: Transport): Connection['run'] {
   const limit = pLimit(callsMax);
   let calls = 0;

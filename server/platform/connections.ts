@@ -9,14 +9,14 @@ import { nameOf, type Credential } from './credential.ts';
  * - It is closed when its session ends, when it stays unauthenticated, and when the service stops.
  */
 
-/** Connections of one session or API key. */
+/** The most connections of one session or API key. */
 const connectionsMax = 1_000;
-/** Unauthenticated connections of one network: after a restart all clients connect at once. */
+/** The most unauthenticated connections of one network: after a restart all clients connect at once. */
 const unauthenticatedMax = 2_000;
 const retryAfterSeconds = 5;
 
 export type Connections = {
-  /** Throws TOO_MANY_CONNECTIONS where the caller's network holds too many. */
+  /** Throws TOO_MANY_CONNECTIONS if the caller's network holds too many. */
   open(transport: Transport): Connection;
   /** The credentials of all authenticated connections. */
   credentials(): Credential[];

@@ -1,7 +1,7 @@
 /** Counts things by key. */
 export type Counts = {
   of(key: string): number;
-  /** Counts one more; returns a function that takes it off again, once. */
+  /** Increments the count; returns a function that decrements it, once. */
   add(key: string): () => void;
 };
 

@@ -19,12 +19,12 @@ export type FairQueueOptions = {
   waitingPerKey?: number;
 };
 
-/** Runs a task when its turn comes. Refuses with OVERLOADED, or with the reason of `signal` if it still waits then. */
+/** Runs a task when its turn comes. Throws OVERLOADED, or the reason of `signal` if it is aborted while waiting. */
 export type FairQueue = <T>(key: readonly string[], task: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 type Entry = { start(): void; refuse(reason: unknown): void };
 
-/** What waits under the beginning of a key. */
+/** The tasks that wait under the beginning of a key. */
 type Level = { waiting: number; entries: Entry[]; children: Map<string, Level> };
 
 export function createFairQueue({ running, waiting, waitingPerKey = waiting }: FairQueueOptions): FairQueue {
@@ -61,7 +61,7 @@ export function createFairQueue({ running, waiting, waitingPerKey = waiting }: F
     try {
       return await task();
     } finally {
-      // The place goes to the next task without being free in between.
+      // The slot goes to the next task without becoming free in between.
       if (root.waiting > 0) takeNext(root).start();
       else free += 1;
     }
@@ -93,7 +93,7 @@ function takeNext(level: Level): Entry {
   if (level.entries.length > 0) return level.entries.shift()!;
   const [[part, child]] = level.children as unknown as [[string, Level]];
   const entry = takeNext(child);
-  // A map keeps its order of insertion: the key goes to the end of the round.
+  // A map preserves insertion order: the key moves to the end of the round.
   level.children.delete(part);
   if (child.waiting > 0) level.children.set(part, child);
   return entry;

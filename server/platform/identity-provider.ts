@@ -11,19 +11,19 @@ export const INVALID_IDENTITY_TOKEN = defineError(
   'The identity token is not valid for this service, or does not prove that e-mail address.',
 );
 
-/** What a provider vouches for. */
+/** The identity that a provider confirms. */
 export type Identity = {
   issuer: string;
   subject: string;
-  /** The proved address in small letters; Apple leaves it out after the first login. */
+  /** The verified address in lower case; Apple omits it after the first login. */
   email: string | null;
-  /** Names the token, however its signature is spelled. */
+  /** Identifies the token, independent of its signature's spelling. */
   tokenHash: string;
   expiresAt: Date;
 };
 
 export type IdentityProvider = {
-  /** With a `nonce`, the token must carry it, or its SHA-256 as native apps give it to Apple. */
+  /** If `nonce` is given, the token must contain it, or its SHA-256 as native apps send it to Apple. */
   verify(token: string, nonce?: string | null): Promise<Identity>;
 };
 
@@ -34,14 +34,14 @@ export type ProviderSettings = { issuer: string; audiences: string[]; jwksUrl: s
 /** The algorithms that Google and Apple sign with. A token cannot choose another. */
 const algorithms = ['RS256', 'ES256'];
 
-/** How far the provider's clock may be from ours. */
+/** The largest difference between the provider's clock and ours. */
 const toleranceSeconds = 30;
 
 const subjectMax = 255;
 
 /**
- * Verifies identity tokens against a provider's published keys, which are kept, and fetched again when a token
- * names a key that is not among them, at most every 30 seconds: that is how providers rotate.
+ * Verifies identity tokens against a provider's published keys. They are cached and fetched again when a token names an
+ * unknown key, at most every 30 seconds: that is how providers rotate keys.
  */
 export function createIdentityProvider(
   { issuer, audiences, jwksUrl }: ProviderSettings,
@@ -53,7 +53,7 @@ export function createIdentityProvider(
     cooldownDuration: cooldownMs,
     cacheMaxAge: 10 * 60_000,
   });
-  // Google writes its issuer both with and without the scheme.
+  // Google's issuer comes with and without the scheme.
   const issuers = issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer];
 
   async function claimsOf(token: string): Promise<JWTPayload> {
@@ -84,7 +84,7 @@ export function createIdentityProvider(
         throw INVALID_IDENTITY_TOKEN({ detail: 'The nonce is not the one of the identity token.' });
       const identity = { issuer, subject, tokenHash: hashOf(token), expiresAt: new Date(claims.exp! * 1000) };
       if (email === undefined || email === null) return { ...identity, email: null };
-      // Apple sends the flag as a word.
+      // Apple sends the flag as a string.
       const isProved = isVerified === true || isVerified === 'true';
       const address = emailAddress.safeParse(email);
       if (!address.success || !isProved)
@@ -111,13 +111,13 @@ function isNonce(claimed: unknown, nonce: string): boolean {
   return [nonce, hash.toString('hex'), hash.toString('base64url')].includes(claimed as string);
 }
 
-/** Of what is signed: a signature itself has several spellings. */
+/** A hash of the signed part: a signature has several spellings. */
 const hashOf = (token: string): string =>
   createHash('sha256')
     .update(token.slice(0, token.lastIndexOf('.')))
     .digest('base64url');
 
-/** The key set could not be read; everything else that jose throws is the token's own fault. */
+/** Whether the key set could not be read; all other errors of jose are the token's. */
 function isProviderAway(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
   if (!(error instanceof errors.JOSEError)) return true;

@@ -1,9 +1,12 @@
-/** A sleep that another function can end. An AbortSignal would do the same, and create an error each time. */
+/** A sleep that another function can end. An AbortSignal would do the same, but create an error each time. */
 export type InterruptibleSleep = {
   wake(): void;
   /** Ignores calls of `wake` up to now. */
   forget(): void;
-  /** Sleeps until `wake` or for so long, and not at all if it was woken since the last sleep. */
+  /**
+   * Sleeps until `wake` or for so long, and not at all if `wake` was called since the last sleep; returns whether it
+   * was woken.
+   */
   take(ms: number): Promise<void>;
 };
 

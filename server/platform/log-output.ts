@@ -1,14 +1,17 @@
 import { write } from 'node:fs';
 
 /**
- * Where log lines go: a file descriptor whose reader may be slow, may have stopped or gone away. Writing never waits and
- * never throws. What nobody takes is held up to a bound; lines beyond it are dropped, and a later line tells how many.
+ * Writes log lines to a file descriptor whose reader may be slow or gone. Writing never waits and never throws. Unread
+ * lines are buffered up to a bound; further lines are dropped, and a later line reports how many.
  */
 export type LogOutput = {
   write(text: string): void;
-  /** The last call: resolves when all is written, or nobody took it within `withinMs`, or at twice that the system holds a write. */
+  /**
+   * The last call: resolves when all lines are written or nobody read them within `withinMs`; after twice that time if
+   * the system holds a write.
+   */
   flush(withinMs: number): Promise<void>;
-  /** Whether the system still holds a write: a process cannot exit before that returns, only be killed. */
+  /** Whether the system still holds a write: until it returns the process cannot exit, only be killed. */
   isWriting(): boolean;
 };
 
@@ -16,13 +19,13 @@ type Write = (fd: number, bytes: Buffer, done: (error: NodeJS.ErrnoException | n
 
 const waitingMax = 4 * 1024 * 1024;
 const retryMs = 50;
-/** The reader is gone for good; after any other error the next lines are tried. */
+/** Codes of a reader that is gone for good; after other errors the next lines are tried. */
 const goneCodes = new Set(['EPIPE', 'EBADF', 'ECONNRESET']);
 
 export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
   let waiting = '';
   let dropped = 0;
-  /** What is being written and was not taken yet. */
+  /** The part that is being written and was not accepted yet. */
   let chunk: Buffer = Buffer.alloc(0);
   let state: 'idle' | 'writing' | 'full' | 'gone' = 'idle';
   let isGivenUp = false;
@@ -61,7 +64,7 @@ export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
         setTimeout(next, retryMs);
         return;
       } else if (goneCodes.has(error.code ?? '')) return rest('gone');
-      // What a full disk refuses is lost; the lines after it need not be.
+      // A full disk loses these lines; later ones may succeed.
       else chunk = Buffer.alloc(0);
       next();
     });
@@ -77,7 +80,7 @@ export function openLogOutput(fd: number, writeTo: Write = write): LogOutput {
     async flush(withinMs) {
       if (state === 'idle' || state === 'gone') return;
       await restWithin(withinMs);
-      // One more attempt may have begun at this very moment: it returns at once, unless the system holds it.
+      // Another attempt may just have begun: it returns at once, unless the system holds it.
       isGivenUp = true;
       if (state === 'writing') await restWithin(withinMs);
     },

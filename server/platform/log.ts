@@ -3,7 +3,7 @@ import { openLogOutput } from './log-output.ts';
 
 export type { Logger } from 'pino';
 
-/** Where a part of the service writes log lines. */
+/** The log of one part of the service. */
 export type Log = {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -19,7 +19,7 @@ export function createLogger(options: { level: string; to?: DestinationStream })
   );
 }
 
-/** A database error carries the values of the row it is about: they stay out of the log. */
+/** A database error contains the values of its row, which must not be logged. */
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;

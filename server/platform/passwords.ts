@@ -5,27 +5,30 @@ import { OVERLOADED } from '../errors/errors.ts';
 /** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. About 24 ms of one core. */
 const parameters = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Hashing shares libuv's few threads with file and name look-ups, so only so many run and wait at once. */
+/**
+ * Hashing shares libuv's few threads with file and name look-ups, so the number of running and waiting hashes is
+ * bounded.
+ */
 const runningMax = 2;
 const waitingMax = 512;
-/** Of one network: what its callers wait for then is nobody else's. */
+/** The most waiting hashes of one network, so that its callers delay nobody else. */
 const waitingPerNetwork = 64;
 const waitMsMax = 30_000;
 
-/** Whose turn it is: networks take turns, and within one the addresses or accounts do. */
+/** The key of the fair queue: networks take turns, and within one its addresses or accounts. */
 export type Turn = { network: string; who: string };
 
 export type Passwords = {
   hash(password: string, turn?: Turn): Promise<string>;
   /**
-   * Takes the same time where there is no hash: an unknown address must look like a wrong password.
-   * `onTurn` runs when this attempt's turn has come; where it throws, nothing is hashed.
+   * Takes the same time without a hash: an unknown address must look like a wrong password. `onTurn` runs when this
+   * attempt's turn has come; if it throws, nothing is hashed.
    */
   matches(stored: string | null, password: string, turn?: Turn, onTurn?: () => unknown): Promise<boolean>;
   isOutdated(stored: string): boolean;
 };
 
-/** Hashing for nobody outside. */
+/** The turn of hashing that no caller asked for. */
 const service: Turn = { network: '', who: '' };
 
 export function createPasswords(): Passwords {

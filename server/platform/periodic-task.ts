@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A task that runs again and again until it is stopped. */
+/** A task that runs repeatedly until it is stopped. */
 export type PeriodicTask = {
   start(): void;
-  /** Aborted by `stop`: a long run looks at it. */
+  /** Aborted by `stop`: a long run checks it. */
   readonly signal: AbortSignal;
-  /** Resolves when a run under way has ended. */
+  /** Resolves when the current run has ended. */
   stop(): Promise<void>;
 };
 

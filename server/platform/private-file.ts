@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/* Files of the data folder that hold a secret: for the service's own user only, and never seen half written. */
+/* Files of the data folder that hold a secret: readable for the service's own user only, and replaced atomically. */
 
 export function readPrivate(file: string): string | undefined {
   try {
@@ -12,12 +12,12 @@ export function readPrivate(file: string): string | undefined {
   }
 }
 
-/** Writes the file, in the place of an earlier one. */
+/** Writes the file, replacing an earlier one. */
 export function replacePrivate(file: string, text: string): void {
   renameSync(writeAside(file, text), file);
 }
 
-/** Writes the file if there is none; of several processes at once one wins. Answers what the file now holds. */
+/** Writes the file if it does not exist; of several processes at once one wins. Returns the content of the file. */
 export function createPrivate(file: string, text: string): string {
   const aside = writeAside(file, text);
   try {
@@ -33,7 +33,7 @@ export function createPrivate(file: string, text: string): string {
 function writeAside(file: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const aside = `${file}.${process.pid}.new`;
-  // One of a process that was killed at this very place may lie there, with this process's number.
+  // A process with the same id may have been killed here and left its file.
   rmSync(aside, { force: true });
   writeFileSync(aside, text, { mode: 0o600, flag: 'wx', flush: true });
   return aside;

@@ -3,52 +3,52 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import type { ApiError } from '../errors/api-error.ts';
 import { RATE_LIMITED } from '../errors/errors.ts';
 
-/** How often something may happen: `points` in `seconds`, for each key. */
+/** A rate: `points` in `seconds`, for each key. */
 type Rule = { points: number; seconds: number };
 
-/** Where a key stands after a point was taken. */
+/** The state of a key after a point was consumed. */
 export type LimitState = { remaining: number; resetAfterMs: number };
 
 export type Budget = {
   /**
-   * Takes one point before the attempt, so that attempts at once cannot all slip through; 429 where none is left.
-   * Counted in this process alone, it answers at once.
+   * Consumes one point before the attempt, so that concurrent attempts cannot all pass; throws 429 if none is left.
+   * Synchronous if counted in this process alone.
    */
   consume(key: string): LimitState | Promise<LimitState>;
-  /** Gives the point back: the attempt was no failure. */
+  /** Refunds the point: the attempt was no failure. */
   refund(key: string): void | Promise<void>;
 };
 
 export type Limits = {
   /**
-   * Any operation, for each session, key or, without one, network; for each employee, or account without a company; and
-   * for each company. Callers are told of the tightest.
+   * All operations, for each session, key or, without one, network; for each employee, or account without a company;
+   * and for each company. Callers see the tightest.
    */
   requests: Record<keyof RateLimitKeys, Budget & { policy: string; limit: string }>;
-  /** Wrong or missing credentials, for each network: at one operation, and at all of them together. */
+  /** Wrong or missing credentials, for each network: at one operation, and at all together. */
   authFailures: { operation: Budget; network: Budget };
   /** Failed sign-ins, for each address and network. */
   signIns: Budget;
-  /** Codes sent, for each address. */
+  /** Sent codes, for each address. */
   codeSends: Budget;
-  /** Codes tried in vain, for each address, whatever the network. */
+  /** Wrong codes, for each address, from any network. */
   codeTries: Budget;
-  /** Codes tried in vain after that, for each address and network. */
+  /** Wrong codes after that, for each address and network. */
   lateCodeTries: Budget;
 };
 
-/** By which names a request is counted. */
+/** The keys under which a request is counted. */
 export type RateLimitKeys = { caller: string; person: string | undefined; company: string | undefined };
 
 /**
- * Counts in this process, or in Redis for all nodes together. While Redis is away each node counts for itself:
- * a limit that is too wide for a minute does less harm than a service that refuses everybody.
+ * Counts in this process, or in Redis for all nodes together. While Redis is unavailable each node counts for itself: a
+ * limit that is too high for a minute does less harm than a service that refuses everybody.
  */
 export function createLimits(options: {
   requestsPerMinute: number;
-  /** Four times as many by default. */
+  /** By default four times the limit of a caller. */
   requestsPerMinuteOfEmployee?: number | undefined;
-  /** Sixty times as many by default. */
+  /** By default sixty times the limit of a caller. */
   requestsPerMinuteOfCompany?: number | undefined;
   redis?: Redis;
 }): Limits {
@@ -77,7 +77,7 @@ export function createLimits(options: {
   };
 }
 
-/** Keys whose time is over are forgotten when there are this many more than at the last look. */
+/** Expired keys are removed after the map has grown by this many since the last cleanup. */
 const forgetEvery = 10_000;
 
 function createLocalBudget({ points, seconds }: Rule): Budget {

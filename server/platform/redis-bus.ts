@@ -3,7 +3,7 @@ import type { Bus } from '../../db/bus.ts';
 
 const channel = 'wms:events';
 
-/** The same through Redis, which spares the database the messages. */
+/** The bus over Redis, which relieves the database of the messages. */
 export function createRedisBus(redis: Redis): Bus {
   let subscriber: Redis | undefined;
   return {
@@ -11,7 +11,7 @@ export function createRedisBus(redis: Redis): Bus {
     listen(receive) {
       if (!subscriber) {
         subscriber = redis.duplicate({ enableOfflineQueue: true, commandTimeout: undefined });
-        // The client that it was copied from logs the outage.
+        // The original client logs the outage.
         subscriber.on('error', () => {});
         void subscriber.subscribe(channel).catch(() => {});
       }

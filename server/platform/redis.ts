@@ -1,21 +1,21 @@
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
 
-/** Longer than this nobody waits for Redis: the service answers without it. */
+/** The longest wait for Redis: after it the service answers without it. */
 const commandTimeoutMs = 300;
 const connectTimeoutMs = 2_000;
 const reconnectMsMax = 5_000;
 
 /**
- * Opens a connection that may come and go: while Redis is away commands fail at once instead of queueing, and it is
- * tried again for as long as the service runs. Its going and its return are one log line each.
+ * Opens a connection that may fail and recover: while Redis is unavailable commands fail at once instead of queueing,
+ * and it reconnects as long as the service runs. Loss and recovery are one log line each.
  */
 export function openRedis(url: string, log: Log): Redis {
   const redis = new Redis(url, {
     commandTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
     enableOfflineQueue: false,
-    // A command that was cut off may have been counted already.
+    // A command that was cut off may have been counted.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 200, reconnectMsMax),
@@ -33,7 +33,9 @@ export function openRedis(url: string, log: Log): Redis {
   return redis;
 }
 
-/** Answers when the first connection stands or has failed, so that a service does not begin without Redis by haste. */
+/**
+ * Resolves when the first connection is open or has failed, so that a service does not start without Redis by mistake.
+ */
 export async function waitUntilReady(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve) => {
@@ -42,7 +44,7 @@ export async function waitUntilReady(redis: Redis): Promise<void> {
   });
 }
 
-/** Says goodbye, or hangs up where Redis does not listen. */
+/** Closes the connection cleanly, or cuts it if Redis does not answer. */
 export async function closeRedis(redis: Redis): Promise<void> {
   await redis.quit().catch(() => {});
   redis.disconnect();

@@ -4,14 +4,14 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 /** The one signature algorithm of the service: Ed25519. */
 export const algorithm = 'EdDSA';
 
-/** Makes a key set, as `AUTH_KEYS` takes it. */
+/** Generates a key set in the form of `AUTH_KEYS`. */
 export async function generateKeys(): Promise<string> {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const jwk = await exportJWK(privateKey);
   return JSON.stringify({ keys: [{ ...jwk, alg: algorithm, use: 'sig', kid: randomBytes(8).toString('hex') }] });
 }
 
-/** Reads a key set, and refuses keys of other types with a sentence for the operator. */
+/** Parses a key set; refuses keys of other types with a sentence for the operator. */
 export function readKeys(keys: string): JWK[] {
   let set: { keys?: JWK[] };
   try {

@@ -5,9 +5,9 @@ import { createClaimsCache } from './claims-cache.ts';
 import { algorithm, readKeys } from './signing-keys.ts';
 
 /**
- * Vocabulary. An access token (15 minutes) and a refresh token (30 days at most) are JWTs bound to one session.
- * They differ in `typ` and audience, so neither passes for the other. Both are signed with Ed25519 and
- * nothing else is accepted. The first key of the set signs; all of it verifies, so keys can be rotated.
+ * An access token (15 minutes) and a refresh token (30 days at most) are JWTs bound to one session. They differ in
+ * `typ` and audience, so neither is accepted as the other. Both are signed with Ed25519; no other algorithm is
+ * accepted. The first key of the set signs and all of them verify, so keys can be rotated.
  */
 const issuer = 'work-management-service';
 const types = {
@@ -25,15 +25,18 @@ type Times = { issuedAt: Date; expiresAt: Date };
 
 export type Tokens = {
   issueAccess(session: { sessionId: number; now: Date }): Promise<string>;
-  /** The same session, generation and times make the same token, byte for byte. */
+  /** The same session, generation and times produce the same token, byte for byte. */
   issueRefresh(session: { sessionId: number; generation: number; issuedAt: Date; expiresAt: Date }): Promise<string>;
-  /** Refuses what is not genuine; whether it has expired is for the caller to see. At once where it is known already. */
+  /** Throws if the token is not genuine; the caller checks its expiry. Synchronous if the token is cached. */
   verifyAccess(token: string): Promise<TokenClaims> | TokenClaims;
   verifyRefresh(token: string): Promise<RefreshClaims> | RefreshClaims;
-  /** A keyed hash for secrets too short to be hashed plainly, such as six digits. */
+  /** A keyed hash for secrets too short for a plain hash, such as six digits. */
   digest(purpose: string, secret: string): string;
   isDigest(stored: string, purpose: string, secret: string): boolean;
-  /** 32 bytes that only this service can derive from `salt`, by each key of the set: the first seals, all of them open. */
+  /**
+   * 32 bytes that only this service can derive from `salt`, by each key of the set: the first encrypts, all of them
+   * decrypt.
+   */
   deriveKeys(purpose: string, salt: string): [Buffer, ...Buffer[]];
 };
 
@@ -85,7 +88,7 @@ export async function createTokens(keys: string): Promise<Tokens> {
   };
 }
 
-/** Verifies tokens of one kind; those that were verified before are remembered. */
+/** Verifies tokens of one kind, and caches them. */
 function createVerifier(kind: keyof typeof types, keys: ReadonlyMap<string, CryptoKey>) {
   const verified = createClaimsCache();
 
@@ -98,7 +101,7 @@ function createVerifier(kind: keyof typeof types, keys: ReadonlyMap<string, Cryp
         audience: types[kind].audience,
         typ: types[kind].typ,
         requiredClaims: ['exp', 'sid'],
-        // The caller compares the expiry with the service's clock, at each use.
+        // The caller checks the expiry against the service's clock, at each use.
         currentDate: new Date(0),
       });
       const claims = {
@@ -116,7 +119,7 @@ function createVerifier(kind: keyof typeof types, keys: ReadonlyMap<string, Cryp
   return (token: string): Promise<RefreshClaims> | RefreshClaims => verified.get(token) ?? verify(token);
 }
 
-/** The last character of a signature has bits to spare: only one of its spellings is ours. */
+/** The last character of a signature has unused bits, so it has several spellings: only ours is accepted. */
 function refuseOtherSpellings(token: string): void {
   const signature = token.slice(token.lastIndexOf('.') + 1);
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) refuse();

@@ -9,7 +9,7 @@ export async function findFreePort(host: string): Promise<number> {
   return port;
 }
 
-/** An address to call, for one to listen on. */
+/** The address to call for an address to listen on. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

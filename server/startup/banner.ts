@@ -1,6 +1,6 @@
 import type { Running } from '../start.ts';
 
-/** What a newcomer needs to know, in a few lines: where everything is, and a first call that works when pasted. */
+/** A few lines for newcomers: all addresses, and a first call that works when pasted. */
 export function bannerOf(running: Running): string {
   const { url, publicUrl, opsUrl, docsUrl, databaseServer, dataFolder, mailFile, demoPage, demo } = running;
   const facts: [name: string, value: string | undefined][] = [

@@ -6,12 +6,12 @@ import { RowSecurityDenied } from '../../db/row-security.ts';
 import { BadSetting, type Config } from '../config.ts';
 import { DamagedDemoSignIn } from '../demo/demo.ts';
 
-/** Something outside the program stands in the way of the start; the message says what, and what to do about it. */
+/** Something outside the program prevents the start; the message says what, and what to do about it. */
 export class CannotStart extends Error {
   override name = 'CannotStart';
 }
 
-/** The error as a {@link CannotStart} where its cause is known; what is a fault of the program stays as it is. */
+/** The error as a {@link CannotStart} if its cause is known; a bug of the program stays as it is. */
 export function toCannotStart(error: unknown, config: Config): unknown {
   const { HOST: host, PORT: port, DATA_DIR: folder, DATABASE_URL: url } = config;
   if (!(error instanceof Error) || error instanceof CannotStart) return error;
@@ -50,10 +50,10 @@ export function toCannotStart(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** PostgreSQL's codes for files that are missing or do not hold what they should. */
+/** PostgreSQL's codes for missing or damaged files. */
 const isDamage = (code: string | undefined): boolean => code !== undefined && /^(XX00[012]|58P01|58030)$/.test(code);
 
-/** Why something failed, for a sentence. */
+/** The reason of a failure, as a part of a sentence. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return message === '' || message === undefined ? (code ?? 'no reason given') : message;

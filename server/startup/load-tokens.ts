@@ -4,7 +4,10 @@ import type { Config } from '../config.ts';
 import { createTokens, type Tokens } from '../platform/tokens.ts';
 import { CannotStart } from './cannot-start.ts';
 
-/** Loads the keys that sign tokens: those of AUTH_KEYS, or those of the data folder, which are made at the first start. */
+/**
+ * Loads the keys that sign tokens: those of AUTH_KEYS, or those of the data folder, which are created at the first
+ * start.
+ */
 export async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: string): Promise<Tokens> {
   if (given !== undefined)
     return createTokens(given).catch((error: unknown) => {

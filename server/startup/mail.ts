@@ -8,12 +8,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { CannotStart, reasonOf } from './cannot-start.ts';
 
-/** The file that mail goes to where SendGrid is not set up. */
+/** The file for mail if SendGrid is not configured. */
 export function mailFileOf({ SENDGRID_API_KEY: key }: Config, folder: string): string | undefined {
   return key === undefined ? join(folder, 'mail.jsonl') : undefined;
 }
 
-/** Refuses a mail file that cannot be written, at the start and not when a user waits for a code. */
+/** Refuses a mail file that cannot be written at the start, not when a user waits for a code. */
 export function requireWritable(file: string | undefined): void {
   if (file === undefined || !existsSync(file)) return;
   try {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/* The forms that settings have: each is text that is turned into a value, or refused with a sentence. */
+/* The types of settings: each converts text to a value, or refuses it with a sentence. */
 
 export const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
@@ -20,12 +20,12 @@ export const clientIds = words
 /** A plain address, or one with a name: `Work <no-reply@example.com>`. */
 export const sender = /^(?:[^<>@"\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
 
-/** As a browser sends it: scheme, host and port alone. */
+/** An origin as a browser sends it: scheme, host and port only. */
 export function isOrigin(word: string): boolean {
   return /^https?:/.test(word) && URL.canParse(word) && new URL(word).origin === word;
 }
 
-/** An address or a network in CIDR notation; `true` or a count would let anybody name their own address. */
+/** An address or a network in CIDR notation; `true` or a number would let any caller choose their address. */
 export function isNetwork(word: string): boolean {
   const [, address = '', size] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(word) ?? [];
   const family = isIP(address);

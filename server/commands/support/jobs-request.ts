@@ -15,7 +15,7 @@ Takes the settings of the service, which may be running; with the embedded datab
 
 const jobStates = ['dead-lettered', 'pending'] as const satisfies JobState[];
 
-/** What an operator asks for. */
+/** The parsed command line. */
 export type Request = { command: 'list'; states: JobState[] } | { command: 'requeue'; selection: Selection };
 
 /** The command line is invalid; the message says why. */
@@ -43,7 +43,7 @@ export function readRequest(given: string[]): Request | 'help' {
   return { command, selection: { ids: [...new Set(words.map(Number))] } };
 }
 
-/** The errors of parseArgs name the wrong option. */
+/** Turns an error of parseArgs, which names the wrong option, into BadUsage. */
 function orBadUsage<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse();
@@ -52,7 +52,7 @@ function orBadUsage<Parsed>(parse: () => Parsed): Parsed {
   }
 }
 
-/** Foreign text on one line, without control sequences of a terminal. */
+/** Untrusted text on one line, without a terminal's control sequences. */
 export const shown = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')

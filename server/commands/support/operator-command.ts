@@ -8,16 +8,16 @@ import { readConfig, type Config } from '../../config.ts';
 import { openDatabase } from '../../startup/open-database.ts';
 
 /**
- * Runs a command of an operator on the database that the settings name. A PostgreSQL server may be in use at the same time; the
- * embedded database belongs to one process, so the service must be stopped. The process exits with 0 where the body
- * answers true, else with 1; what stands in the way is said in one sentence.
+ * Runs an operator's command on the database of the settings. A PostgreSQL server may be in use at the same time; the
+ * embedded database belongs to one process, so the service must be stopped. The process exits with 0 if the body
+ * returns true, else with 1; an obstacle is reported in one sentence.
  */
 export async function runOnDatabase(
   environment: NodeJS.ProcessEnv,
   body: (database: Database) => Promise<boolean>,
 ): Promise<void> {
   process.umask(0o077);
-  // The reader of the output may have closed it (`… | head`): the work goes on.
+  // The reader of the output may have closed it (`… | head`): the work continues.
   process.stdout.on('error', () => {});
   let config: Config | undefined;
   try {
@@ -52,7 +52,7 @@ async function open(config: Config): Promise<Database> {
 }
 
 async function requireCurrent(db: Db): Promise<void> {
-  // One that was never migrated has no list of what is pending.
+  // A database that was never migrated has no list of pending migrations.
   const pending = await pendingMigrations(db).catch(() => undefined);
   if (pending?.length !== 0)
     throw new CannotStart(
