@@ -1,4 +1,4 @@
-/* What the description of the events says before its first channel. */
+/* The introduction of the event description. */
 
 export const about = `What happens to comments and notifications, told as it happens.
 

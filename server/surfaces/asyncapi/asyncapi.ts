@@ -9,10 +9,10 @@ import { legal } from '../openapi/about.ts';
 import { exampleOf, explained } from '../openapi/schema-descriptions.ts';
 
 type Schema = oas31.SchemaObject;
-/** As Zod makes it. */
+/** A JSON Schema as Zod generates it. */
 type Made = Schema & { definitions?: Record<string, Made>; $schema?: string; id?: string };
 
-/** A subscription as the document sees it, read off the router. */
+/** A subscription, read from the router. */
 type Subscription = {
   /** Its name in the router, such as `comments.onTask`. */
   name: string;
@@ -21,7 +21,7 @@ type Subscription = {
   input: z.ZodType;
 };
 
-/** The AsyncAPI document: what can be subscribed to and what is then sent, from the schemas that the events go through. */
+/** The AsyncAPI document: the subscriptions and their events, from the schemas that validate the events. */
 export function createAsyncDocument(router: AnyTRPCRouter, publicUrl: string): object {
   const schemas: Record<string, Schema> = {};
   const messages: Record<string, object> = {};
@@ -90,7 +90,7 @@ function subscriptionsOf(router: AnyTRPCRouter): Subscription[] {
   });
 }
 
-/** A schema as JSON Schema; what it shares with others goes to the shared schemas. */
+/** A schema as JSON Schema; its shared parts go to the shared schemas. */
 function take(shared: Record<string, Schema>, schema: z.ZodType, io: 'input' | 'output'): Schema {
   const { definitions = {}, $schema: _, id: __, ...own } = z.toJSONSchema(schema, { io, target: 'draft-7' }) as Made;
   for (const [name, definition] of Object.entries(definitions)) {
@@ -100,7 +100,7 @@ function take(shared: Record<string, Schema>, schema: z.ZodType, io: 'input' | '
   return pointed(own);
 }
 
-/** Its references as they read in the document. */
+/** Rewrites references to their place in the document. */
 function pointed<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value).replaceAll('"#/definitions/', '"#/components/schemas/')) as Value;
 }

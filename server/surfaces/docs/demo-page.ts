@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /*
- * The build of the demo page. It is made where the packages for development are: at `npm ci`, and at a start whose source
- * is another one. Without those packages a build that is there is served, as long as it is that of this source.
+ * The build of the demo page. It is built where the development packages are installed: at `npm ci`, and at a start if
+ * the source has changed. Without those packages an existing build is served if it is of the current source.
  */
 
 const root = join(import.meta.dirname, '../../..');
 const web = 'client-sdk/examples/web';
 
 export const pageFolder = join(root, web, 'dist');
-/** Names the source that the build was made of. It has no media type, so it is not served. */
+/** The hash of the build's source. The file has no media type, so it is not served. */
 const stampFile = (folder: string): string => join(folder, '.source');
 
-/** Changes with each file of the page and of the client, and with the packages that build it. */
+/** Hashes all files of the page and of the client, and the packages that build it. */
 function hashSource(): string {
   const hash = createHash('sha256');
   const patterns = [
@@ -37,7 +37,7 @@ export function isPageCurrent(): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashSource();
 }
 
-/** Builds the page where it is not that of its source. Answers why it cannot be served; undefined where it can. */
+/** Builds the page if its source has changed. Returns why it cannot be served, or undefined if it can. */
 export async function preparePage(): Promise<string | undefined> {
   if (isPageCurrent()) return undefined;
   if (!existsSync(join(root, 'node_modules/vite/package.json')))

@@ -6,8 +6,8 @@ import { pageFolder } from './demo-page.ts';
 import { mediaTypeOf, staticDocument } from '../http/static-document.ts';
 
 /**
- * Serves the demo page at /demo/: an example of the client that works on this very service. Each of its few files has
- * a route of its own, so there is nothing else below that path, and other methods are refused as everywhere.
+ * Serves the demo page at /demo/, an example of the client that uses this service. Each file has a route, so other
+ * paths below /demo/ are unknown routes and other methods are refused as everywhere.
  */
 export function registerDemoPage(app: FastifyInstance, { publicUrl }: { publicUrl: string }): void {
   // Relative: behind a proxy the service may have a prefix.
@@ -19,7 +19,7 @@ export function registerDemoPage(app: FastifyInstance, { publicUrl }: { publicUr
     const send = staticDocument({
       type,
       read: () => readFileSync(join(pageFolder, name)),
-      // The names of assets carry a hash of what is in them.
+      // The names of assets contain a hash of their content.
       ...(name.startsWith('assets') ? { cacheControl: 'public, max-age=31536000, immutable' } : {}),
     });
     app.get(`/demo/${name === 'index.html' ? '' : name.replaceAll('\\', '/')}`, { config }, send);

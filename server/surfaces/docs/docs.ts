@@ -19,7 +19,7 @@ const assets: [folder: string, names: string[]][] = [
   [swaggerUi, ['swagger-ui.css', 'swagger-ui-bundle.js']],
 ];
 
-/** /openapi.json, /asyncapi.json and the pages that explain them. All of it is served from here: the pages need no network. */
+/** /openapi.json, /asyncapi.json and their pages. Everything is served from here: the pages need no other host. */
 export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): void {
   const json = (make: () => object) =>
     staticDocument({ type: 'application/json; charset=utf-8', read: () => Buffer.from(JSON.stringify(make())) });
@@ -68,7 +68,7 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
     app.get<{ Params: { code: string } }>(url, { config }, async (request, reply) => {
       const { code } = request.params;
       const text = pages.has(code) ? undefined : errorPage(code, operations, root);
-      // Made for codes that there are, so they do not become many.
+      // Created for known codes only, so their number is bounded.
       if (text !== undefined)
         pages.set(
           code,

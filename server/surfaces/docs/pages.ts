@@ -5,9 +5,11 @@ import { issueCodes } from '../../errors/issues.ts';
 import { exampleProblemOf } from '../openapi/components.ts';
 import type { Operation } from '../../kernel/operations.ts';
 
-/* The pages under /docs as HTML. `root` leads from a page to where the service is reached, behind any proxy. */
+/*
+ * The pages under /docs as HTML. `root` is the relative path from a page to the root of the service, behind any proxy.
+ */
 
-/** What a caller does about a refusal of this kind. */
+/** What a caller should do about an error of this kind. */
 const advice: Record<ErrorKind, string> = {
   BAD_REQUEST:
     'The request cannot succeed as it is. Mend what <code>detail</code> and <code>issues</code> name, then send it again; repeating it unchanged gets the same answer.',
@@ -38,7 +40,7 @@ type PageParts = {
   title: string;
   body: string;
   head?: string;
-  /** Which of the pages in the head of all of them it is, or belongs to. */
+  /** The page in the navigation to which this page belongs. */
   current?: string;
 };
 
@@ -91,7 +93,7 @@ export function errorListPage(root: string): string {
   });
 }
 
-/** The page of one code, or undefined where there is no such code. */
+/** The page of one code; undefined for an unknown code. */
 export function errorPage(code: string, operations: Operation[], root: string): string | undefined {
   const definition = definedErrors().find((one) => one.code === code);
   if (!definition) return undefined;
@@ -115,7 +117,7 @@ ${origins(definition, operations, root)}
   });
 }
 
-/** What the issues of an invalid input say. */
+/** The table of issue codes. */
 function issueTable(definition: ErrorDefinition): string {
   if (definition !== VALIDATION_FAILED) return '';
   const rows = Object.entries(issueCodes).map(
@@ -143,10 +145,10 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** A code, which may go on in the next line behind an underscore and nowhere else. */
+/** A code that may wrap after an underscore only. */
 const codeWords = (code: string): string => `<code>${escape(code).replaceAll('_', '_<wbr>')}</code>`;
 
-/** A sentence with its `code` marked. */
+/** A sentence with its `code` as HTML. */
 function prose(sentence: string): string {
   return escape(sentence).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

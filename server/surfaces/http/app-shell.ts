@@ -17,31 +17,31 @@ import { fixedHeaders, registerSecurity } from './security-headers.ts';
 import { isTrpc, sendTrpcError } from '../trpc/trpc-answers.ts';
 import { dropUnreadBodies } from './unread-body.ts';
 
-/** How long a caller may take to send all of a request, and its headers. */
+/** The time for sending a whole request, and for sending its headers. */
 const requestMs = 60_000;
 const headersMs = 15_000;
 
 export type ShellOptions = {
   logger: FastifyBaseLogger;
-  /** The addresses or networks of the proxies in front; only their X-Forwarded-For is believed. */
+  /** The addresses or networks of trusted proxies; only their X-Forwarded-For is used. */
   trustProxy: string[] | false;
-  /** The origins of browsers that may call. */
+  /** The browser origins that may call. */
   corsOrigins: string[];
-  /** Connections of one network on which nobody has shown who they are, at most; any number where left out. */
+  /** The most unauthenticated connections of one network; unlimited by default. */
   connectionsPerNetwork?: number | undefined;
 };
 
 export type Shell = {
   server: FastifyInstance;
   isClosing(): boolean;
-  /** How many connections were refused for their number. */
+  /** The number of connections refused by this limit. */
   countRefusedConnections(): number;
   readBody: ReadBody;
-  /** For when all routes stand: their other methods are refused with 405, and OPTIONS is answered. */
+  /** Call it after all routes are registered: their other methods are refused with 405, and OPTIONS is answered. */
   refuseOtherMethods(): void;
 };
 
-/** The HTTP server without any route: request ids, JSON, and an error in the caller's format for everything that fails. */
+/** The HTTP server without routes: request ids, JSON, and every failure as an error in the caller's format. */
 export async function createShell(options: ShellOptions): Promise<Shell> {
   const { logger, trustProxy, corsOrigins, connectionsPerNetwork } = options;
   const app: FastifyInstance = Fastify({ ...serverOptions, loggerInstance: logger, trustProxy });
@@ -56,11 +56,11 @@ export async function createShell(options: ShellOptions): Promise<Shell> {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, routeNotFound(request)));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
-    // A body in chunks may turn out to be no HTTP: what has come of it is read before anything is answered.
+    // A chunked body may turn out to be malformed: the received part is parsed before anything is answered.
     if (request.headers['transfer-encoding'] === undefined) done();
     else setImmediate(done);
   });
-  // Before anything is refused: a browser must be let to read refusals.
+  // First, because a browser must be able to read errors.
   await registerSecurity(app, { corsOrigins });
   const { isClosing } = refuseWhileClosing(app);
   dropUnreadBodies(app);
@@ -77,38 +77,38 @@ const serverOptions: FastifyHttpOptions<Server> = {
   // logAnswers() writes one line for each answer, with the route and never with the URL.
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
   forceCloseConnections: 'idle',
-  // Its own answer is no problem document; see closing.ts.
+  // Fastify's answer is no problem document; see closing.ts.
   return503OnClosing: false,
   onProtoPoisoning: 'remove',
   onConstructorPoisoning: 'ignore',
   requestTimeout: requestMs,
-  // It bounds the hooks of a shutdown as well, and they wait for open requests: closing.ts has limits of its own.
+  // It also limits the hooks of a shutdown, which wait for open requests: closing.ts has its own limits.
   pluginTimeout: 0,
   http: {
     headersTimeout: headersMs,
     connectionsCheckingInterval: 5_000,
-    // Node's own answer to a request without Host has no body.
+    // Node's answer to a request without Host has no body.
     requireHostHeader: false,
     shouldUpgradeCallback: wantsWebSocket,
-    // No stream is set up for a body that is not there.
+    // Requests without a body get no stream.
     optimizeEmptyRequests: true,
   },
-  // The calls of a tRPC batch are one parameter.
+  // All calls of a tRPC batch are one parameter.
   routerOptions: { maxParamLength: 5_000 },
   frameworkErrors: (error, request, reply) => {
-    // No hook has run. The answer is about nobody, so pages of any origin may read it.
+    // No hook has run. The answer contains nothing personal, so pages of any origin may read it.
     void reply.headers({ ...fixedHeaders, 'X-Request-Id': request.id, 'Access-Control-Allow-Origin': '*' });
     void refuse(request, reply, fromFastify(error));
   },
   clientErrorHandler: answerMalformedRequest,
 };
 
-/** Refuses what is wrong with the head of a request before its body is read. */
+/** Checks the head of a request before its body is read. */
 function checkRequests(app: FastifyInstance, methods: Methods): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       return done(MALFORMED_REQUEST({ detail: 'The Host header is missing.' }));
-    // A parameter matches the nothing between two slashes as well.
+    // A parameter also matches the empty text between two slashes.
     const params = request.params as Record<string, string>;
     for (const name in params) if (params[name] === '') return done(routeNotFound(request));
     const { expect } = request.headers;
@@ -147,7 +147,7 @@ function parseJson(app: FastifyInstance, readBody: ReadBody): void {
   });
 }
 
-/** Node would ask for a body before anybody looked at its head, and refuse other expectations without a word. */
+/** Node would ask for a body before its head was checked, and refuse other expectations without a body. */
 function takeExpectations(app: FastifyInstance): void {
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     expectsContinue(request, response);
@@ -156,7 +156,7 @@ function takeExpectations(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     app.routing(request, response);
   });
-  // This is no proxy.
+  // CONNECT is for proxies.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     answerRaw(MALFORMED_REQUEST(), socket);
   });
@@ -171,7 +171,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation that the route serves. */
     operation?: string;
-    /** Answers even while the service shuts down. */
+    /** The route also answers while the service shuts down. */
     servesWhileClosing?: boolean;
   }
 }

@@ -16,25 +16,25 @@ import {
 
 /*
  * Reads bodies into memory. Invariants:
- * - A body is read after the credentials of its caller were checked, where the operation needs any.
- * - No body is longer than its operation takes, and none waits longer than `progressMs` for its next byte.
- * - What unfinished bodies hold is bounded for each caller (a session, a key, or a network without either) and in all.
- *   The first bytes of each body are free, so a small request is read however many large ones are under way.
+ * - A body is read after its caller was authenticated, if the operation needs a caller.
+ * - No body is longer than its operation allows, and none waits longer than `progressMs` for its next byte.
+ * - The bytes of unfinished bodies are bounded per caller (a session, a key, or a network without either) and in total.
+ *   The first bytes of each body do not count, so a small request is read however many large ones are in progress.
  */
 
-/** JSON bodies at most this large, unless an operation says otherwise. */
+/** The largest JSON body, unless an operation sets another limit. */
 export const bodyBytesMax = 1024 * 1024;
 const progressMs = 10_000;
 const freeBytes = 16 * 1024;
-/** What the unfinished bodies of one caller may hold together, beyond the free bytes of each. */
+/** The most bytes that unfinished bodies of one caller may hold, beyond the uncounted bytes of each. */
 const heldMax = { authenticated: 32 * 1024 * 1024, unauthenticated: 8 * 1024 * 1024 };
 const heldInAllMax = 256 * 1024 * 1024;
 
 type Done = (error: Error | null, text?: string) => void;
-/** Reads the body of a request as text; nothing, or white space alone, is no body. */
+/** Reads the body of a request as text; white space alone counts as no body. */
 export type ReadBody = (request: FastifyRequest, payload: Readable, limit: number, done: Done) => void;
 
-/** Callers who wait to be told that their body is wanted: `Expect: 100-continue`. */
+/** Requests that wait for permission to send their body: `Expect: 100-continue`. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 export const expectsContinue = (request: IncomingMessage, response: ServerResponse) => waiting.set(request, response);
 
@@ -46,9 +46,9 @@ export function createBodyReader(): ReadBody {
     if (!isPlainUtf8(headers))
       return done(UNSUPPORTED_MEDIA_TYPE({ detail: 'Bodies are JSON in UTF-8, and not compressed.' }));
     if (Number(headers['content-length']) > limit) return done(BODY_TOO_LARGE());
-    // A media type without any body: the stream of the request never ends.
+    // A request with a media type and no body: its stream never ends.
     if (raw.readableEnded) return done(null);
-    // A body that is not there yet may take its time, and its caller is looked up again after it.
+    // A body may arrive late, so its caller is authenticated again after it.
     if (!raw.complete && request.info) request.info.caller = undefined;
     waiting.get(raw)?.writeContinue();
 
@@ -61,7 +61,7 @@ export function createBodyReader(): ReadBody {
       clearTimeout(timer);
       payload.off('data', take).off('end', end).off('close', breakOff);
       holder.release();
-      // The request, which may go on for long while its rest is dropped, would hold on to them.
+      // The request would keep a reference to the chunks while the rest is dropped.
       const read = chunks.splice(0);
       if (error) return done(error);
       const bytes = read.length === 1 ? read[0]! : Buffer.concat(read, size);
@@ -87,7 +87,7 @@ export function createBodyReader(): ReadBody {
   };
 }
 
-/** JSON may not be in another charset, and no body is decompressed: a few bytes could become gigabytes. */
+/** Only UTF-8, and no body is decompressed: a few bytes could become gigabytes. */
 function isPlainUtf8(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false;
@@ -105,7 +105,7 @@ function createHeldBytes() {
       let bytes = 0;
       let name: string | undefined;
       return {
-        /** Tells that the body holds so many bytes that are not free. */
+        /** Reports the counted bytes of the body. */
         hold(size: number): ApiError | undefined {
           if (size <= 0) return undefined;
           name ??= caller ? nameOf(caller.credential) : `network ${info?.network ?? ip}`;

@@ -3,19 +3,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../../errors/errors.ts';
 import { wantsWebSocket } from './upgrade.ts';
 
-/** How long open requests are waited for. */
+/** The time for open requests to finish. */
 const patienceMs = 10_000;
-/** How long their answers may then take to be read. */
+/** The time for callers to read their answers after that. */
 const readingMs = 3_000;
 
 /**
- * A shutdown in two steps. While requests are still being answered, newcomers on old and new connections get a 503
- * that tells them when to come again, and each answer closes its connection. Then the server stops listening,
- * and cuts what is still open after a while.
+ * A shutdown in two steps. While requests are still being answered, new requests get a 503 with a time to retry, and
+ * each answer closes its connection. Then the server stops listening, and cuts connections that stay open.
  */
 export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean } {
   let isClosing = false;
-  // A number and a mark: a collection that all requests pass through keeps those of the past from being collected early.
+  // A counter and a flag, not a set: a set that all requests pass through would keep garbage alive.
   const open = { count: 0 };
   app.decorateRequest('isOpen', false);
   const close = (request: FastifyRequest): void => {
@@ -27,7 +26,7 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
   app.addHook('onRequest', (request, _reply, done) => {
     if (isClosing && !request.routeOptions.config.servesWhileClosing)
       return done(SERVICE_UNAVAILABLE({ detail: 'The service is shutting down: try again shortly.' }));
-    // A WebSocket is never answered: its door closes it.
+    // A WebSocket has no answer: its handler closes it.
     if (!isClosing && !wantsWebSocket(request.raw)) {
       request.isOpen = true;
       open.count += 1;
@@ -35,14 +34,14 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
     return done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    // A stream lasts as long as its reader likes; its owner ends it.
+    // A stream has no end of its own; its owner ends it.
     close(request);
     if (isClosing) void reply.header('Connection', 'close');
     done(null, payload);
   });
   app.addHook('onResponse', (request, _reply, done) => {
     close(request);
-    // Refused before its door saw it: its connection is nobody's, and neither the server nor the shutdown would close it.
+    // No handler owns a WebSocket that was refused here, so neither the server nor the shutdown would close it.
     if (wantsWebSocket(request.raw)) request.raw.socket.destroySoon();
     done();
   });
@@ -50,7 +49,7 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
     isClosing = true;
     const deadline = performance.now() + patienceMs;
     while (open.count > 0 && performance.now() < deadline) await delay(10);
-    // A caller who does not read, or keeps a stream open, does not hold up the shutdown for ever.
+    // A caller who does not read, or keeps a stream open, cannot delay the shutdown for ever.
     setTimeout(() => app.server.closeAllConnections(), readingMs).unref();
   });
   return { isClosing: () => isClosing };
@@ -58,7 +57,7 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether its answer is still waited for before a shutdown. */
+    /** Whether a shutdown waits for its answer. */
     isOpen: boolean;
   }
 }

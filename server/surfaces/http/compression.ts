@@ -15,17 +15,17 @@ import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /*
- * Answers in gzip or Brotli, for callers who ask for that. Invariants:
- * - Nothing is compressed unless who sends it says so: `request.mayCompress` for operations, by their declaration (see
- *   `isCompressible`), and static documents. So no secret is, and no stream of events.
- * - What could be compressed says by `Vary` that it could.
+ * Compresses answers with gzip or Brotli on request. Invariants:
+ * - An answer is compressed only if its sender allows it: operations by `request.mayCompress`, from their declaration
+ *   (see `isCompressible`), and static documents. So no secret and no event stream is compressed.
+ * - Every answer that could be compressed says so by `Vary`.
  */
 
 export type Encoding = 'br' | 'gzip';
 
-/** Shorter answers fit into a packet or two as they are. */
+/** Shorter answers fit into one or two packets anyway. */
 export const compressedBytesMin = 1024;
-/** Longer ones are compressed beside the event loop. */
+/** Longer answers are compressed on another thread. */
 const inTurnBytesMax = 16 * 1024;
 
 const brotli = (quality: number): BrotliOptions => ({ params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
@@ -33,7 +33,7 @@ const fast = { br: brotli(4), gzip: { level: 4 } satisfies ZlibOptions };
 const small = { br: brotli(9), gzip: { level: 9 } satisfies ZlibOptions };
 const later = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
-/** The encoding that a caller likes best, where that is not to have none. */
+/** The encoding that the caller prefers; undefined if that is no encoding. */
 export function encodingFor({ headers }: FastifyRequest): Encoding | undefined {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined) return undefined;
@@ -41,7 +41,7 @@ export function encodingFor({ headers }: FastifyRequest): Encoding | undefined {
   return best === 'br' || best === 'gzip' ? best : undefined;
 }
 
-/** As small as it gets in a moment, for what is sent again and again. */
+/** The best compression, for content that is sent many times. */
 export const compressOnce = (bytes: Buffer, encoding: Encoding): Promise<Buffer> =>
   encoding === 'br' ? later.br(bytes, small.br) : later.gzip(bytes, small.gzip);
 
@@ -50,10 +50,10 @@ export function addVary(reply: FastifyReply, names: string): void {
   void reply.header('vary', told === undefined ? names : `${[told].flat().join(', ')}, ${names}`);
 }
 
-/** The pieces of an answer as they come. */
+/** Compresses the pieces of an answer as they come. */
 function compressed(pieces: Readable, encoding: Encoding): Transform {
   const through = encoding === 'br' ? createBrotliCompress(fast.br) : createGzip(fast.gzip);
-  // Where a piece fails, this fails as well, and the connection is cut; who sends the pieces has told the log.
+  // If a piece fails, this fails as well, and the connection is cut; the sender of the pieces has logged it.
   return pipeline(pieces, through, () => {});
 }
 
@@ -70,7 +70,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (encoding === undefined || isShort) return done(null, payload);
     void reply.header('content-encoding', encoding);
     if (typeof payload !== 'string') {
-      // As long as nothing was sent, a refusal is answered instead.
+      // Before the first byte an error is answered instead.
       payload.once('error', () => reply.removeHeader('content-encoding'));
       done(null, compressed(payload, encoding));
     } else if (payload.length <= inTurnBytesMax) done(null, compressSync(payload, encoding));
@@ -82,7 +82,7 @@ export function compressAnswers(app: FastifyInstance): void {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether its answer may be compressed; see compression.ts. */
+    /** Whether the answer may be compressed; see compression.ts. */
     mayCompress: boolean;
   }
 }

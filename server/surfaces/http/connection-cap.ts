@@ -7,19 +7,19 @@ import { networkOf } from './network.ts';
 import { answerRaw } from './malformed-request.ts';
 
 /*
- * How many connections one network may hold on which nobody has shown who they are. Invariants:
- * - A connection counts from its first moment until it closes, or until a request on it has proved its caller.
- * - One too many is refused before HTTP sees it. A few at once are told why; more of them are cut.
- * - Through a proxy, or from this machine, everybody comes from one address, so these are not counted.
+ * Limits the unauthenticated connections of one network. Invariants:
+ * - A connection counts from its start until it closes, or until a request on it is authenticated.
+ * - Connections beyond the limit are refused before HTTP reads them. A few at once get an answer; more of them are cut.
+ * - Connections through a proxy, or from this machine, share one address, so they are not counted.
  */
 
-/** Refused connections of one network that are answered at once; more are cut. */
+/** The most refused connections of one network that are answered at once; more are cut. */
 const answeredMax = 16;
 const retryAfterSeconds = 5;
 
 const releases = new WeakMap<Socket, () => void>();
 
-/** Counts the connection no longer: a request on it was authenticated. */
+/** Stops counting the connection: a request on it was authenticated. */
 export function releaseConnection(socket: Socket): void {
   releases.get(socket)?.();
 }
@@ -64,7 +64,7 @@ export function capConnections(
     return true;
   }
 
-  // Node's own listener reads requests from any connection that it is told of.
+  // Node's listener reads requests from every connection that it receives.
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     if (mayStay(socket)) for (const listener of listeners) Reflect.apply(listener, server, [socket]);
@@ -72,7 +72,7 @@ export function capConnections(
   return { countRefused: () => refused };
 }
 
-/** The addresses from which everybody may come: this machine's, and those of the proxies in front. */
+/** The shared addresses: this machine's, and those of trusted proxies. */
 function sharedAddresses(networks: string[]): { has(address: string): boolean } {
   const list = new BlockList();
   for (const network of ['127.0.0.1', '::1', ...networks]) {
@@ -80,6 +80,6 @@ function sharedAddresses(networks: string[]): { has(address: string): boolean } 
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     list.addSubnet(address, size === undefined ? (family === 'ipv6' ? 128 : 32) : Number(size), family);
   }
-  // An IPv4 address inside an IPv6 one is found as what it is.
+  // An IPv4 address inside an IPv6 one is compared as IPv4.
   return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') };
 }

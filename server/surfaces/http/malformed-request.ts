@@ -5,10 +5,10 @@ import type { ApiError } from '../../errors/api-error.ts';
 import { MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../../errors/errors.ts';
 import { problemOf, errorHeaders } from './problem.ts';
 
-/** How long a caller has to read the refusal before the connection is cut. */
+/** The time for a caller to read the error before the connection is cut. */
 const lingerMs = 1_000;
 
-/** Answers what is no HTTP at all, and so never becomes a request. */
+/** Answers bytes that are not HTTP, and so never become a request. */
 export function answerMalformedRequest(error: ConnectionError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -18,7 +18,7 @@ export function answerMalformedRequest(error: ConnectionError, socket: Socket): 
 }
 
 function apiErrorOf({ code }: ConnectionError): ApiError {
-  // Node's own words for its parser's errors and time-outs.
+  // Node's codes for errors and time-outs of its parser.
   const known: Record<string, ApiError> = {
     ERR_HTTP_REQUEST_TIMEOUT: REQUEST_TIMEOUT(),
     HPE_HEADER_OVERFLOW: MALFORMED_REQUEST({ detail: 'The headers are too large.' }),
@@ -27,7 +27,7 @@ function apiErrorOf({ code }: ConnectionError): ApiError {
   return known[code] ?? MALFORMED_REQUEST({ cause: code });
 }
 
-/** Answers on the connection itself, where there is no request to answer, and ends it; the answer’s request id. */
+/** Answers on the connection itself, without a request, and ends it; returns the request id of the answer. */
 export function answerRaw(error: ApiError, socket: Socket): string {
   const requestId = crypto.randomUUID();
   const { status } = error.definition;
@@ -39,12 +39,12 @@ export function answerRaw(error: ApiError, socket: Socket): string {
     `X-Request-Id: ${requestId}`,
     ...Object.entries(errorHeaders(error)).map(([name, value]) => `${name}: ${value}`),
     'Cache-Control: no-store',
-    // Nothing in it is about anybody, so pages of any origin may read it.
+    // It contains nothing personal, so pages of any origin may read it.
     'Access-Control-Allow-Origin: *',
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Cutting at once would take the answer back from a caller who is still sending.
+  // Cutting at once would discard the answer for a caller who is still sending.
   socket.resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();
   return requestId;

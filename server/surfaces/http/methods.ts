@@ -3,20 +3,20 @@ import { METHOD_NOT_ALLOWED } from '../../errors/errors.ts';
 import { sendProblem } from './problem.ts';
 
 export type Methods = {
-  /** The `Allow` of the path of a request whose method has no routes at all (PROPFIND and its like), if it is served. */
+  /** The `Allow` of a served path, for a request whose method no route has (such as PROPFIND). */
   ofUnroutable(request: FastifyRequest): string | undefined;
-  /** For when all routes stand. */
+  /** Call it after all routes are registered. */
   refuseOthers(): void;
 };
 
-/** Watches which methods each path takes, so that all others get 405 and OPTIONS is answered with the list. */
+/** Collects the methods of each path, so that others get 405 and OPTIONS is answered with the list. */
 export function collectMethods(app: FastifyInstance): Methods {
   const served: { url: string; methods: string[] }[] = [];
   let allowed: { pattern: RegExp; allow: string }[] = [];
   let isCollecting = true;
   app.addHook('onRoute', ({ url, method }) => {
     const methods = [method].flat();
-    // One for every path says nothing of any.
+    // A route for all paths says nothing about one path.
     if (isCollecting && url !== '*') served.push({ url, methods });
   });
 
@@ -55,7 +55,7 @@ function refuseMethods(app: FastifyInstance, url: string, methods: string[], all
     method: methods,
     url,
     exposeHeadRoute: false,
-    // Before the body is read: a wrong method is wrong whatever its body.
+    // Before the body is read: a wrong method is wrong with any body.
     onRequest: async (request, reply) => {
       void reply.header('Allow', allow);
       await sendProblem(request, reply, METHOD_NOT_ALLOWED());
@@ -68,7 +68,7 @@ function answerOptions(app: FastifyInstance, url: string, allow: string): void {
   app.route({
     method: 'OPTIONS',
     url,
-    // Before the body is read, as above: the list depends on nothing that stands in it.
+    // Before the body is read, because the list does not depend on it.
     onRequest: async (_request, reply) => reply.status(204).header('Allow', allow).send(),
     handler: async () => {},
   });

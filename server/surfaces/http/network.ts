@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** One household has a whole IPv6 /64, so its addresses count as one. */
+/** One household owns a whole IPv6 /64, so its addresses count as one. */
 export function networkOf(ip: string): string {
   if (!ip.includes(':')) return ip;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];

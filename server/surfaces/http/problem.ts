@@ -9,7 +9,7 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from '../../errors/errors.ts';
 
-/** RFC 9457, with a code for programs and the request's id to find its log lines by. */
+/** A problem document (RFC 9457), with a code for programs and the request's id to find its log lines. */
 export function problemOf(error: ApiError, requestId: string) {
   const { definition, issues } = error;
   return {
@@ -23,7 +23,7 @@ export function problemOf(error: ApiError, requestId: string) {
   };
 }
 
-/** What stands beside a refusal's body, whichever door it leaves by. */
+/** The headers of an error, over any transport. */
 export function errorHeaders({ definition, retryAfterSeconds }: ApiError): Record<string, string> {
   const seconds = retryAfterSeconds ?? (definition.status === 503 ? 2 : undefined);
   return {
@@ -45,7 +45,7 @@ export function logFailure(request: FastifyRequest, { definition, cause }: ApiEr
   if (definition.status >= 500) request.log.error({ err: cause, code: definition.code }, 'request failed');
 }
 
-/** What Fastify refuses before an operation is reached. */
+/** Turns an error of Fastify, from before the operation, into an API error. */
 export function fromFastify(error: FastifyError): ApiError {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':

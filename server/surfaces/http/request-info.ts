@@ -10,7 +10,7 @@ import { networkOf } from './network.ts';
 
 type ReplyHeaders = { header(name: string, value: string): unknown };
 
-/** What operations learn of a request, the same through every door. */
+/** The request as operations see it, the same over all transports. */
 export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): RequestInfo {
   if (request.info) return request.info;
   const { headers, raw } = request;
@@ -26,7 +26,7 @@ export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): Reque
   };
 }
 
-/** Finds out who is calling before the body is read, and keeps it for the operation. */
+/** Authenticates the caller before the body is read, and stores them for the operation. */
 export async function authenticateCaller(
   request: FastifyRequest,
   reply: ReplyHeaders,
@@ -50,7 +50,7 @@ export async function authenticateCaller(
 
 const saneId = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Takes over the caller's request id where it is harmless in a log. */
+/** Uses the caller's request id if it is safe in a log. */
 export function requestIdOf(headers: NodeJS.Dict<string | string[]>): string {
   const given = single(headers['x-request-id']);
   return given !== undefined && saneId.test(given) ? given : crypto.randomUUID();
@@ -67,7 +67,7 @@ function single(header: string | string[] | undefined): string | undefined {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Made before the body was read, where the operation needs a caller. */
+    /** Set before the body was read, if the operation needs a caller. */
     info?: RequestInfo;
   }
 }

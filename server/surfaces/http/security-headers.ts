@@ -24,33 +24,33 @@ const accepted = [
   'trpc-accept',
 ];
 
-/** What a page may load and do, as `Content-Security-Policy` says it. */
+/** Formats directives as a `Content-Security-Policy`. */
 const policyOf = (directives: Record<string, string>): string =>
   Object.entries(directives)
     .map(([name, sources]) => `${name} ${sources}`)
     .join(';');
 
-/** Answers of operations are data: a browser that is made to open one as a page may load and run nothing. */
+/** Answers of operations are data: a browser that opens one as a page may load and run nothing. */
 const dataPolicy = { 'default-src': "'none'", 'frame-ancestors': "'none'", 'base-uri': "'none'" };
 
 /**
- * On every answer, as they are: what OWASP asks of an interface, and what keeps pages of other origins away. In small
- * letters, as the server keeps names.
+ * On every answer: the headers that OWASP recommends for an API, and those that keep pages of other origins away. In
+ * lower case, as the server stores names.
  */
 export const fixedHeaders = {
   'content-security-policy': policyOf(dataPolicy),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  // What else is served below this name is not ours to decide, so subdomains are left out.
+  // Subdomains are left out: other services may run there.
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Answers are about somebody; what may be kept says so itself.
+  // Answers are personal; cacheable ones set their own header.
   'cache-control': 'no-store',
 };
 
-/** The reference loads from here only; its styles are set by its script. */
+/** The reference page loads from this service only; a script sets its styles. */
 export const pagePolicy = policyOf({
   ...dataPolicy,
   'script-src': "'self'",
@@ -62,8 +62,8 @@ export const pagePolicy = policyOf({
 });
 
 /**
- * The demo page runs its own files only and talks to this service only. Older browsers do not count a WebSocket to the
- * same place as `'self'`, so it is named.
+ * The demo page runs its own files only and calls this service only. Older browsers do not include a WebSocket of the
+ * same host in `'self'`, so it is listed.
  */
 export function demoPagePolicy(publicUrl: string): string {
   return policyOf({
@@ -77,7 +77,7 @@ export function demoPagePolicy(publicUrl: string): string {
   });
 }
 
-/** What browsers are told: which origins may call, and to treat answers as what they say they are. */
+/** Tells browsers which origins may call, and to use the declared media types. */
 export async function registerSecurity(
   app: FastifyInstance,
   { corsOrigins }: { corsOrigins: string[] },
@@ -95,7 +95,7 @@ export async function registerSecurity(
     allowedHeaders: accepted,
     exposedHeaders: exposed,
     maxAge: 600,
-    // An OPTIONS that is no preflight is answered like on any other path.
+    // An OPTIONS that is no preflight is answered as on any other path.
     strictPreflight: false,
     preflightContinue: true,
   });

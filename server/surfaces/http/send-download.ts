@@ -2,20 +2,20 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Download } from '../../kernel/wire/download.ts';
 
-/** Sends a file while it is made. */
+/** Sends a file while it is produced. */
 export async function sendDownload(reply: FastifyReply, { mediaType, filename, body }: Download): Promise<void> {
   void reply.type(`${mediaType}; charset=utf-8`).header('Content-Disposition', `attachment; filename="${filename}"`);
   await sendPieces(reply, body);
 }
 
 /**
- * Sends an answer piece by piece, as fast as it is taken. Up to its first piece a failure is a refusal like any other;
- * after that the connection is cut. For a caller who asks only what it would be, no more than the first piece is made.
+ * Sends an answer in pieces as fast as they are read. A failure before the first piece is answered as an error; after
+ * it the connection is cut. A HEAD request produces the first piece only.
  */
 export async function sendPieces(reply: FastifyReply, body: AsyncIterable<string>): Promise<void> {
   const pieces = body[Symbol.asyncIterator]();
   const refuse = (error: unknown): never => {
-    // The refusal that is answered instead is no file.
+    // The error that is answered instead is no file.
     reply.removeHeader('Content-Disposition');
     throw error;
   };
@@ -36,7 +36,7 @@ async function* following(
   try {
     for (let piece = first; piece.done !== true; piece = await pieces.next()) yield piece.value;
   } finally {
-    // Also where the caller has hung up: nothing more is read for them.
+    // Also after the caller has disconnected: nothing more is read for them.
     await pieces.return?.();
   }
 }

@@ -18,8 +18,9 @@ type CachedDocument = { bytes: Buffer; etag: string; compressed: Map<Encoding, P
 export type SendStatic = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**
- * Serves what is the same for everybody for as long as the process lives. It is made when it is first asked for, for
- * making all of it takes a good part of a start; compressed once for each encoding; and answered with 304 to a client that has it.
+ * Serves a document that does not change while the process runs. It is created at the first request, because creating
+ * all of them takes a good part of a start; compressed once for each encoding; and answered with 304 to a client that
+ * has it.
  */
 export function staticDocument({
   type,
@@ -35,7 +36,7 @@ export function staticDocument({
   function cache(): CachedDocument {
     const bytes = read();
     const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 27);
-    // A weak one: it is the same in each encoding.
+    // A weak ETag: it is the same in each encoding.
     return { bytes, etag: `W/"${hash}"`, compressed: new Map() };
   }
 

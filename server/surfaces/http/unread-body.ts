@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { REQUEST_TIMEOUT } from '../../errors/errors.ts';
 
 /*
- * A refusal that comes before its body was read. Cutting the connection with bytes still on their way would take the
- * refusal back from a caller who is still sending, so the rest is read and dropped, for so long and so many bytes.
+ * An error may be answered before the body was read. Cutting the connection while bytes are on their way would discard
+ * the answer for a caller who is still sending, so the rest is read and dropped, up to a time and a size.
  */
 
 const dropMs = 10_000;
@@ -12,10 +12,10 @@ const lookMs = 200;
 
 export function dropUnreadBodies(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
-    // Of a body that came to a stop nothing is on its way.
+    // A body that timed out sends nothing more.
     if (hasUnreadBody(request) && reply.statusCode !== REQUEST_TIMEOUT.status) {
       const isLast = !reply.raw.shouldKeepAlive;
-      // Node cuts a connection that it does not keep as soon as the answer has left.
+      // Node cuts a connection without keep-alive as soon as the answer was sent.
       reply.header('Connection', 'keep-alive');
       drop(request, isLast);
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a request asks for the one WebSocket there is; whatever else wants to be upgraded is an ordinary request. */
+/** Whether a request asks for the one WebSocket; other upgrades are ordinary requests. */
 export function wantsWebSocket({
   method,
   url = '',

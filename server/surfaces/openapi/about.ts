@@ -1,6 +1,6 @@
 import { fromMail, preparation } from './samples.ts';
 
-/* What the reference says before its first operation. */
+/* The introduction of the reference. */
 
 /** The sections of the interface, in its order. */
 export const tags: { name: string; description: string }[] = [
@@ -18,7 +18,7 @@ export const tags: { name: string; description: string }[] = [
   },
 ];
 
-/** Who may use the service, and whom to ask: it belongs to its operator. */
+/** Licence and contact: the service belongs to its operator. */
 export const legal = (baseUrl: string) => ({
   license: { name: 'Proprietary, all rights reserved', identifier: 'LicenseRef-Proprietary' },
   contact: { name: 'The operator of this service', url: `${baseUrl}/docs` },

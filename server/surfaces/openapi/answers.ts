@@ -26,7 +26,7 @@ export function successOf(
 
 const idOf = (schema: oas31.SchemaObject | oas31.ReferenceObject): string | undefined => schema.$ref?.split('/').at(-1);
 
-/** Which record the answer is, or which fields it has. */
+/** The record that the answer is, or its fields. */
 function sayShape(schema: oas31.SchemaObject | oas31.ReferenceObject): string {
   const id = idOf(schema);
   if (id !== undefined) return `: \`${id}\``;
@@ -36,7 +36,7 @@ function sayShape(schema: oas31.SchemaObject | oas31.ReferenceObject): string {
   return fields.join() === 'success' ? '' : `: \`{${fields.join(', ')}}\``;
 }
 
-/** One example, or one for each record that the answer can be. */
+/** One example, or one for each record that the answer may be. */
 function examplesOf(
   schema: oas31.SchemaObject | oas31.ReferenceObject,
   schemas: Schemas,

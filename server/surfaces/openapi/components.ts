@@ -18,7 +18,7 @@ import type { Schemas } from './schema-descriptions.ts';
 const exampleRequestId = '0b9f2f0e-6f0c-4c53-9b6c-1d3c3a6f8f11';
 const exampleIssue: Issue = { path: ['email'], message: 'is required', code: 'required' };
 
-/** A refusal as it is answered, for the reference and for the page of its code. */
+/** An error as it is answered, for the reference and the page of its code. */
 export function exampleProblemOf(definition: ErrorDefinition) {
   return problemOf(
     definition(definition.code === 'VALIDATION_FAILED' ? { issues: [exampleIssue] } : {}),
@@ -107,7 +107,10 @@ export function securityOf({
   return access === 'signedIn' || access === 'session' ? [pair] : [pair, { ApiKey: [] }];
 }
 
-/** The answer for one status: which codes it can carry and what each looks like; without an operation, that of any path. */
+/**
+ * The response for one status, with the codes that it may have and an example of each; without an operation, that of
+ * any path.
+ */
 export function responseOf(definitions: ErrorDefinition[], meta?: OperationMeta): oas31.ResponseObject {
   const { status } = definitions[0]!;
   return {
@@ -122,10 +125,10 @@ export function responseOf(definitions: ErrorDefinition[], meta?: OperationMeta)
   };
 }
 
-/** What any path may answer before an operation is reached. */
+/** The errors of any path, before an operation is reached. */
 const beforeRouting = [MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED, EXPECTATION_FAILED, SERVICE_UNAVAILABLE];
 
-/** Their responses by status, whole: no operation lists these, and what only they need is no component. */
+/** Their responses by status, inlined: no operation lists these errors. */
 export function anyPathResponses(): Record<string, oas31.ResponseObject> {
   const headers = headerComponents();
   const byStatus = Map.groupBy(beforeRouting, ({ status }) => status);

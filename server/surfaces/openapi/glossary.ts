@@ -1,6 +1,6 @@
 /*
- * What the names of the interface mean, and what stands there in an example. A name means the same wherever it stands;
- * where it does not, `Schema.name` or `section.name` says so. What a schema says of its own field goes before.
+ * The meaning of each name of the interface, with an example value. A name means the same everywhere, except where
+ * `Schema.name` or `section.name` says otherwise. A description in a schema takes precedence.
  */
 
 type Entry = { description?: string; example?: unknown };
@@ -251,7 +251,7 @@ const entries: Record<string, Entry> = {
   completedAt: { description: 'When it was done; null where it is not', example: null },
 };
 
-/** What a name means inside a schema or in the operations of a section. */
+/** The entry of a name inside a schema or in the operations of a section. */
 export function glossaryOf(name: string, context: string | undefined): Entry {
   return { ...entries[name], ...(context === undefined ? {} : entries[`${context}.${name}`]) };
 }

@@ -30,7 +30,7 @@ const headers: Record<string, oas31.HeaderObject> = {
 };
 const limitHeaders = ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
-/** Headers by name: those that every such answer carries, and those that some carry. */
+/** Headers by name: those that every such answer has, and those that some have. */
 function headersOf(names: { always: string[]; sometimes: string[] }): oas31.HeadersObject {
   return Object.fromEntries([
     ...names.always.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -50,7 +50,7 @@ export function successHeadersOf({ meta, download }: Operation): oas31.HeadersOb
   });
 }
 
-/** The headers of a refusal; without an operation, of one that comes before any is reached. */
+/** The headers of an error; without an operation, of one before any operation is reached. */
 export function errorHeadersOf(status: number, meta?: OperationMeta): oas31.HeadersObject {
   const waits = status === 429 || status === 503;
   return headersOf({
@@ -60,7 +60,7 @@ export function errorHeadersOf(status: number, meta?: OperationMeta): oas31.Head
       ...(status === 405 ? ['Allow'] : []),
       ...(waits ? ['Retry-After'] : []),
     ],
-    // What is refused before it is counted does not tell how much is left.
+    // An error from before the rate limit does not tell the remaining budget.
     sometimes: [
       ...(meta === undefined ? [] : limitHeaders),
       ...(meta === undefined || meta.access === 'open' ? [] : ['X-Access-Token']),
@@ -69,7 +69,7 @@ export function errorHeadersOf(status: number, meta?: OperationMeta): oas31.Head
   });
 }
 
-/** Every header twice: a reference cannot say whether an answer always carries it. */
+/** Every header twice: a reference cannot say whether the header is always present. */
 export function headerComponents(): Record<string, oas31.HeaderObject> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, header]) => [

@@ -14,9 +14,9 @@ import { operationsOf, type Operation } from '../../kernel/operations.ts';
 import { exampleOfField, explained, explainedField, type Schemas } from './schema-descriptions.ts';
 
 /**
- * The OpenAPI document. trpc-to-openapi turns the schemas of an operation into parameters, body and answer; the pass
- * below puts them under the documented path, and adds what the generator has no words for: bodies that are arrays or
- * belong to a DELETE, the refusals that the operation declares, the token pair, headers and examples.
+ * The OpenAPI document. trpc-to-openapi converts the schemas of an operation into parameters, body and answer. The pass
+ * below puts them under the documented path, and adds what the generator does not support: bodies that are arrays or
+ * belong to a DELETE, the declared errors, the token pair, headers and examples.
  */
 export function createDocument(router: AnyTRPCRouter, publicUrl: string): oas31.OpenAPIObject {
   const operations = operationsOf(router);
@@ -51,12 +51,15 @@ export function createDocument(router: AnyTRPCRouter, publicUrl: string): oas31.
   );
 }
 
-/** A path that the generator neither shortens nor takes for another one's. */
+/** A unique path that the generator does not shorten. */
 function nicknameOf({ name, pathParameters }: Operation): string {
   return ['', name, ...pathParameters.map((parameter) => `{${parameter}}`)].join('/');
 }
 
-/** The router as the generator is shown it: whatever may have a body is a POST, since it gives a DELETE none. */
+/**
+ * The router for the generator: every operation that may have a body is a POST, because the generator gives a DELETE
+ * none.
+ */
 function asGenerated(router: AnyTRPCRouter, operations: Operation[]): OpenApiRouter {
   const procedures = proceduresOf(router);
   const shown = operations.map((operation) => {
@@ -102,7 +105,7 @@ function finish(operation: Operation, generated: oas31.OperationObject, schemas:
   };
 }
 
-/** Puts the refusals among the components, each once under its status and codes, and references in their places. */
+/** Moves errors to the components, each once under its status and codes, and inserts references. */
 function shareErrors(operations: Operation[], paths: oas31.PathsObject): oas31.ResponsesObject {
   const shared: oas31.ResponsesObject = {};
   for (const { path, method, meta } of operations) {
@@ -157,8 +160,8 @@ function bodyOf(
 }
 
 /**
- * A bound below that only says what a JSON number can hold tells a reader nothing; the one above tells generators that a
- * plain number does. Positive integers read better as from 1.
+ * Removes a lower bound that only states the range of a JSON number; the upper one tells generators that a plain number
+ * is enough. Positive integers are written as from 1.
  */
 function tidy<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(tidy) as Value;

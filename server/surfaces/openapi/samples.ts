@@ -2,11 +2,11 @@ import type { Operation } from '../../kernel/operations.ts';
 import { identifiersIn, type Kind } from '../../kernel/wire/identifiers.ts';
 
 /*
- * Each operation as a command for a shell. What only the reader can know (who they are, which task they mean, the code in
- * their mail) stands in it as a variable; `preparation` sets those that the service itself can tell.
+ * Each operation as a shell command. Values that only the reader knows (their identity, the task, the code in their
+ * mail) are variables; `preparation` sets those that the service can tell.
  */
 
-/** The variable for an identifier. */
+/** The variable for each kind of identifier. */
 const identifiers: Record<Kind, string> = {
   company: 'company',
   employee: 'me',
@@ -21,10 +21,10 @@ const identifiers: Record<Kind, string> = {
   invitation: 'invitation',
 };
 
-/** The variable for what a mail or a login brings. */
+/** The variable for a value from a mail or a login. */
 const secrets: Record<string, string> = { otp: 'code', refresh_token: 'refresh_token' };
 
-/** Where the field of an operation means another one than elsewhere. */
+/** Fields that mean another thing in one operation than elsewhere. */
 const particular: Record<string, Record<string, string>> = {
   'auth.login': { email: 'email', password: 'password' },
   'auth.tokenLogin': { email: 'email' },
@@ -36,7 +36,7 @@ const particular: Record<string, Record<string, string>> = {
   'comments.create': { mentionedEmails: 'colleague_email' },
 };
 
-/** Sets the variables of the samples, with a demo sign-in or the reader's own. */
+/** Sets the variables of the samples, with the demo sign-in or the reader's own. */
 export const preparation = (baseUrl: string): string => `base=${baseUrl}
 field() { node -pe "JSON.parse(require('fs').readFileSync(0, 'utf8')).$1"; }
 email=$(field email < .data/demo-sign-in.json)
@@ -64,7 +64,7 @@ notification=$(api "/notifications/recipient/$me/" | field 'results[0]._id')
 key=$(api /api/api-keys/ -d '{"name": "A key to revoke", "scopes": ["read"]}' | field _id)
 session=$(sign_in > /dev/null; api /api/sessions/ | field 'sessions.find((one) => !one.isCurrent)._id')`;
 
-/** Sets those that a mail brings: after a code was sent, a reset link, and an invitation by another company. */
+/** Sets the variables from mails: after a code, a reset link, and another company's invitation. */
 export const fromMail = String.raw`code=$(tail -n 1 .data/mail.jsonl | field 'text.match(/\b\d{6}\b/)[0]')
 reset_token=$(tail -n 1 .data/mail.jsonl | field 'text.match(/token=([\w-]+)/)[1]')
 invitation=$(tail -n 1 .data/mail.jsonl | field 'text.match(/invitations\/(\d+)/)[1]')
@@ -85,7 +85,7 @@ export function sampleOf({ name, method, path, pathParameters, meta, input }: Op
   const query = new URLSearchParams(asked);
   const body = bodyField === undefined ? Object.fromEntries(others) : example[bodyField];
   const hasBody = method !== 'GET' && others.length > 0;
-  // Token login takes several credentials: this is the simplest one.
+  // Token login accepts several credentials: this is the simplest one.
   const isProved = access !== 'open' || name === 'auth.tokenLogin';
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}"$base${inPath}${query.size > 0 ? `?${query.toString()}` : ''}"`,
@@ -95,7 +95,7 @@ export function sampleOf({ name, method, path, pathParameters, meta, input }: Op
   return lines.join(' \\\n  ');
 }
 
-/** JSON inside single quotes, which are closed round each variable. */
+/** JSON in single quotes, which are closed around each variable. */
 function jsonOf(value: unknown, variableOf: (field: string) => string | undefined): string {
   const text = JSON.stringify(
     value,
@@ -113,6 +113,6 @@ function jsonOf(value: unknown, variableOf: (field: string) => string | undefine
     .replaceAll(/<(\w+)>>/g, `'"$$$1"'`);
 }
 
-/** Numbers lose the quotes that JSON put round the mark; texts keep theirs. */
+/** Removes the quotes that JSON puts around a marked number; texts keep theirs. */
 const marked = (variable: string, part: unknown): string =>
   typeof part === 'number' ? `<<${variable}>>` : `<${variable}>>`;

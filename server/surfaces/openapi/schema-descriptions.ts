@@ -2,18 +2,18 @@ import type { oas31 } from 'zod-openapi';
 import { glossaryOf } from './glossary.ts';
 
 /*
- * Descriptions and examples of JSON schemas, from what they say themselves and from the glossary. `context` is where a name
- * stands: the schema that has it, the field that it is inside of, or the section of an operation.
+ * Descriptions and examples of JSON schemas, from the schemas and the glossary. `context` is the place of a name: its
+ * schema, the field around it, or the section of its operation.
  */
 
 type Schema = oas31.SchemaObject;
 type Reference = oas31.ReferenceObject;
 export type Schemas = Record<string, Schema | Reference>;
 
-/** What every identifier or moment says of itself: the glossary knows better what it is one of. */
+/** Generic descriptions: the glossary has a better one. */
 const generic = new Set(['Identifier', 'UTC with milliseconds']);
 
-/** The same schema with a description at each field that the glossary or the field itself has one for. */
+/** The schema with a description at each field, from the field itself or the glossary. */
 export function explained<Given extends Schema | Reference>(schema: Given, context: string | undefined): Given {
   if ('$ref' in schema) return schema;
   const { properties, items, anyOf } = schema;
@@ -29,7 +29,7 @@ export function explained<Given extends Schema | Reference>(schema: Given, conte
   };
 }
 
-/** A field or parameter: its own words go first, then those of the glossary, then those of what it may be. */
+/** A field or parameter: its own description takes precedence, then the glossary's, then that of its alternatives. */
 export function explainedField<Given extends Schema | Reference>(
   field: Given,
   name: string,
@@ -43,7 +43,7 @@ export function explainedField<Given extends Schema | Reference>(
   return { ...explained(field, name), ...(description === undefined ? {} : { description }) };
 }
 
-/** An example of a schema: the values that it or the glossary gives, and of everything else the plainest. */
+/** An example of a schema: its own or the glossary's values, otherwise the simplest ones. */
 export function exampleOf(schema: Schema | Reference, schemas: Schemas, context: string | undefined): unknown {
   return make(schema, schemas, undefined, context, []);
 }
@@ -79,7 +79,7 @@ function make(
       return makeObject(schema, schemas, name ?? context, within);
     case 'array': {
       const items = schema.items ?? {};
-      // A comment has comments: one level shows it.
+      // Comments nest: one level is enough.
       const repeats = '$ref' in items && within.includes(items.$ref!.split('/').at(-1)!);
       return repeats ? [] : [make(items, schemas, undefined, name, within)];
     }

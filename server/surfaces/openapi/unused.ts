@@ -1,6 +1,6 @@
 import type { oas31 } from 'zod-openapi';
 
-/** The same document without components that nothing refers to, and without those that only such ones referred to. */
+/** Removes components that are not referenced, also indirectly. */
 export function withoutUnused(document: oas31.OpenAPIObject): oas31.OpenAPIObject {
   const { securitySchemes, ...referable } = document.components ?? {};
   const text = JSON.stringify(document);

@@ -6,7 +6,7 @@ import { SERVICE_UNAVAILABLE } from '../../errors/errors.ts';
 
 const patienceMs = 2_000;
 
-/** /healthz: the process lives. /readyz: it can serve; a balancer sends requests elsewhere where it cannot. */
+/** /healthz: the process runs. /readyz: it can serve; otherwise a balancer sends requests elsewhere. */
 export function registerHealth(
   app: FastifyInstance,
   { database, isClosing }: { database: Database; isClosing(): boolean },

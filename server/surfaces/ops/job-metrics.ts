@@ -6,7 +6,7 @@ type JobCounts = { pending: number; dead_lettered: number; late: number; oldestS
 export type MeasuredJobs = {
   worker: {
     countAttempts(): { handler: string; outcome: string; count: number }[];
-    /** In the database, for all nodes together. */
+    /** Counted in the database, for all nodes together. */
     countJobs(): Promise<JobCounts>;
   };
 };
@@ -15,8 +15,8 @@ export type MeasuredJobs = {
 const countWithinMs = 2_000;
 
 /**
- * Jobs are counted in the database, for all nodes together; attempts in this process. While the database does not answer,
- * the former are left out.
+ * Registers metrics of jobs, counted in the database for all nodes, and of attempts in this process. While the database
+ * does not answer, the former are left out.
  */
 export function registerJobMetrics(registry: Registry, { worker }: MeasuredJobs): void {
   const registers = [registry];
@@ -60,7 +60,9 @@ export function registerJobMetrics(registry: Registry, { worker }: MeasuredJobs)
   });
 }
 
-/** Shares one count between simultaneous scrapes, and starts none while one hangs; undefined without an answer in time. */
+/**
+ * Shares one count between simultaneous scrapes, and starts none while one hangs; undefined without an answer in time.
+ */
 function countedOnce(count: () => Promise<JobCounts>): () => Promise<JobCounts | undefined> {
   let counting: Promise<JobCounts | undefined> | undefined;
   return () => {

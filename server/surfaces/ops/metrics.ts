@@ -8,7 +8,10 @@ import { calledPaths } from '../trpc/trpc-answers.ts';
 
 type Measured = MeasuredJobs & Pick<Services, 'connections' | 'streams'> & { countRefusedConnections(): number };
 
-/** Measures what `app` answers, and serves it for Prometheus at `/metrics` of `served`. Each app has a registry of its own, for tests start many. */
+/**
+ * Measures the answers of `app`, and serves the metrics for Prometheus at `/metrics` of `served`. Each app has a
+ * separate registry, because tests start many.
+ */
 export function registerMetrics(
   app: FastifyInstance,
   router: AnyTRPCRouter,
@@ -26,7 +29,7 @@ export function registerMetrics(
   });
   const procedures = new Set(proceduresOf(router).keys());
   app.addHook('onResponse', (request, reply, done) => {
-    // A stream of events takes as long as its reader likes.
+    // The duration of an event stream depends on its reader.
     if (!String(reply.getHeader('content-type')).startsWith('text/event-stream')) {
       const labels = { operation: nameOf(request, procedures), method: request.method, status: reply.statusCode };
       durations.observe(labels, reply.elapsedTime / 1000);
@@ -40,7 +43,7 @@ export function registerMetrics(
   );
 }
 
-/** Names come from the router alone: what callers write into a URL would make a new series each time. */
+/** Names come from the router only: text from a URL would create a new series each time. */
 function nameOf(request: FastifyRequest, procedures: Set<string>): string {
   const { config, url } = request.routeOptions;
   if (config.operation !== undefined) return config.operation;

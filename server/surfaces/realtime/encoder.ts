@@ -13,7 +13,7 @@ type Envelope = {
   error?: unknown;
   result?: { data?: { id?: unknown; data?: unknown } };
 };
-/** A message whose middle is shared with other sockets. */
+/** A message whose middle part is shared with other sockets. */
 class Pieces {
   readonly head: string;
   readonly shared: Buffer;

@@ -14,7 +14,7 @@ import { credentialsOf } from './connection-credentials.ts';
 import { createEncoder, sendPieces } from './encoder.ts';
 import { webSocketTransport } from './transports.ts';
 
-/** The name of the opening of a WebSocket in the security log. */
+/** The name of opening a WebSocket in the security log. */
 export const operation = 'websocket';
 
 /** A connection without messages is pinged at this interval. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { CloseReason, Transport } from '../../platform/connection.ts';
 
-/* How events are sent, and how a caller that does not read is bounded: the service buffers little for each. */
+/* How events are sent, and how little is buffered for a caller that does not read. */
 
 /**
  * A caller that reads nothing for this long, or twice as long, is cut off: Node checks at this interval. It reconnects and
@@ -75,7 +75,7 @@ function roomOf(raw: Socket): Pick<Transport, 'ready' | 'reserve'> {
     draining = undefined;
   }
 
-  // A hundred subscriptions may ask in one tick whether there is room, which is room for an event or two.
+  // A hundred subscriptions may ask in one tick for room that is enough for one or two events.
   let reserved = 0;
   let sending: Promise<void> | undefined;
   async function untilSent(): Promise<void> {

@@ -9,7 +9,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Serves profile pictures to anyone who knows the address: an `<img>` sends no token, and 122 random bits cannot be
- * guessed. A picture never changes under its address, so caches may keep it.
+ * guessed. A picture never changes under its address, so caches may store it.
  */
 export function registerPictures(app: FastifyInstance, { database }: Services): void {
   app.get<{ Params: { company_id: string; picture_id: string } }>(url, async (request, reply) => {
@@ -24,7 +24,7 @@ export function registerPictures(app: FastifyInstance, { database }: Services): 
         'Cache-Control': 'public, max-age=31536000, immutable',
         'X-Content-Type-Options': 'nosniff',
         'Content-Security-Policy': "default-src 'none'",
-        // Frontends show it from their own origin.
+        // Frontends show it from another origin.
         'Cross-Origin-Resource-Policy': 'cross-origin',
       })
       .type(picture.content_type)

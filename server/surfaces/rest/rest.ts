@@ -16,7 +16,9 @@ import { unwrap } from '../../kernel/wire/identifiers.ts';
 import { sendProblem } from '../http/problem.ts';
 import { authenticateCaller, requestInfo } from '../http/request-info.ts';
 
-/** Registers one native route for each operation, at its documented path and at the same without the last slash. */
+/**
+ * Registers one native route for each operation, at its documented path and at the same path without the last slash.
+ */
 export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, services: Services): Operation[] {
   const operations = operationsOf(router);
   for (const operation of operations) {
@@ -37,7 +39,7 @@ export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, servic
   return operations;
 }
 
-/** Before a body is awaited; where none can come, the operation itself finds out who is calling. */
+/** Whether the caller is authenticated before the body is read; without a body the operation itself does it. */
 const needsCaller = ({ method, meta }: Operation): boolean => method !== 'GET' && meta.access !== 'open';
 
 /** `/a/{b}/` as Fastify writes it, with and without the last slash. */
@@ -46,7 +48,7 @@ function spellings(path: string): string[] {
   return url.endsWith('/') ? [url, url.slice(0, -1)] : [url];
 }
 
-/** Work goes on when the caller hangs up: what is half done is not undone by a lost connection. */
+/** Work continues when the caller disconnects: a lost connection does not undo half of it. */
 const { signal } = new AbortController();
 
 function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Services) {
@@ -59,7 +61,7 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
     try {
       const info = requestInfo(request, reply);
       const ctx: Context = { services, request: { ...info, acceptsDownloads: true, acceptsStreams: true } };
-      // Read when the caller is known: what is wrong with a body is told to nobody else.
+      // Read after authentication: only the caller learns what is wrong with a body.
       const getRawInput = () => readInput(request);
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
       request.mayCompress = mayCompress;
@@ -71,27 +73,28 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
     }
   }
 
-  // Without a promise: Fastify would take one that is done before the answer has gone out for an answer of nothing.
+  // Not async: Fastify would take a promise that resolves before the answer is sent for an empty answer.
   return (request: FastifyRequest, reply: FastifyReply): void =>
     void answer(request, reply).catch((error: unknown) => reply.send(error));
 }
 
-/** Where the body is one field of the input, an issue's path starts inside the body. */
+/** If the body is one field of the input, the path of an issue starts inside the body. */
 function asRest({ meta }: Operation, error: ApiError): ApiError {
   const { bodyField } = meta;
   if (bodyField === undefined || !error.issues) return error;
   const issues = error.issues.map((issue) =>
     issue.path[0] === bodyField ? { ...issue, path: issue.path.slice(1) } : issue,
   );
-  // Its sentence names the same paths.
+  // The sentence contains the same paths.
   return error.definition === VALIDATION_FAILED
     ? validationFailed(issues)
     : new ApiError(error.definition, { detail: error.message, issues });
 }
 
 /**
- * Makes one input of path, query and body. Path and query strings become numbers and flags where the schema wants
- * such, strictly: what is no plain decimal or no `true` or `false` stays a string, and the schema refuses it by name.
+ * Builds one input from path, query and body. Strings of path and query become numbers and booleans if the schema
+ * expects them, strictly: other strings than plain decimals, `true` and `false` stay strings, and the schema refuses
+ * them by name.
  */
 function inputReader({ input, pathParameters, method, meta }: Operation): (request: FastifyRequest) => unknown {
   if (!input) return () => undefined;
@@ -106,7 +109,7 @@ function inputReader({ input, pathParameters, method, meta }: Operation): (reque
     const values: Record<string, unknown> = {};
     if (method !== 'GET') Object.assign(values, bodyOf(request.body, meta.bodyField, isUpdate));
     const query = request.query as Record<string, unknown>;
-    // An empty parameter is an absent one.
+    // An empty parameter counts as absent.
     for (const [name, read] of queryReaders) if (name in query && query[name] !== '') values[name] = read(query[name]);
     for (const [name, read] of pathReaders) values[name] = read(params[name]);
     return values;
@@ -115,7 +118,7 @@ function inputReader({ input, pathParameters, method, meta }: Operation): (reque
 
 function bodyOf(body: unknown, bodyField: string | undefined, isUpdate: boolean): Record<string, unknown> {
   if (bodyField !== undefined) return { [bodyField]: body };
-  // An update without a body is more likely a mistake than no change.
+  // An update without a body is more likely a mistake than an empty change.
   if ((body ?? null) === null && !isUpdate) return {};
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   throw validationFailed([{ path: [], message: 'The body must be a JSON object', code: 'invalid_type' }]);

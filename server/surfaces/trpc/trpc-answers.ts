@@ -5,7 +5,7 @@ import { toApiError } from '../../errors/errors.ts';
 import { trpcErrorOf } from '../../kernel/trpc.ts';
 import { logFailure, errorHeaders } from '../http/problem.ts';
 
-/* What the doors of tRPC say alike, whichever of them answers. */
+/* Answers of tRPC that the fast path and tRPC's own handler share. */
 
 /** The procedures that a request to /trpc names; a batch names several. */
 export function calledPaths(request: FastifyRequest): string[] {
@@ -24,10 +24,10 @@ export function logTrpcFailure(request: FastifyRequest, error: TRPCError, operat
     request.log.error({ err: apiError.cause ?? apiError, code: apiError.definition.code, operation }, 'request failed');
 }
 
-/** How long a refusal asks its caller to wait; 0 where it does not. */
+/** The seconds after which the caller may retry; 0 if none are given. */
 export const retryAfterOf = (error: ApiError): number => Number(errorHeaders(error)['Retry-After'] ?? 0);
 
-/** What is refused before tRPC sees it, in the shape that its clients understand. */
+/** Sends an error from before tRPC, in the shape that its clients understand. */
 export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {
   logFailure(request, error);
   const [path, ...others] = calledPaths(request);

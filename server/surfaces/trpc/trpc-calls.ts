@@ -13,9 +13,9 @@ import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
 import { requestInfo } from '../http/request-info.ts';
 
 /*
- * The short door of tRPC: queries by GET and mutations by POST, one or a batch of them, with JSON in and out. It answers
- * as tRPC's own handler does, byte for byte, without that one's detour over Request and Response. Whatever is not of
- * this kind, or not as it should be, is left to that handler: `readCalls` answers undefined.
+ * The fast path for simple calls over tRPC: queries by GET and mutations by POST, one or a batch of them, with JSON in
+ * and out. It answers as tRPC's own handler does, byte for byte, without converting to Request and Response.
+ * `readCalls` returns undefined for any other or malformed request, which tRPC's own handler then answers.
  */
 
 type Called = { path: string; procedure: AnyTRPCProcedure; type: 'query' | 'mutation' };
@@ -38,7 +38,7 @@ export function readerOfCalls(router: AnyTRPCRouter, batchMax: number): ReadCall
     const paths = isBatch ? calledPaths(request) : [(request.params as { path: string }).path];
     const calls = paths.map((path) => known.get(path));
     if (calls.length > batchMax || !calls.every((call): call is Called => call?.type === kind)) return undefined;
-    // Where a URL cannot be decoded, this server and tRPC differ in what they make of it: a percent sign is left over.
+    // This server and tRPC differ in decoding an invalid URL: a percent sign remains.
     if (kind === 'query' && String(input).includes('%')) return undefined;
     const inputs = inputsOf(kind === 'query' ? input : request.body, isBatch);
     return inputs && { isBatch, calls: calls.map((call, index) => ({ ...call, input: inputs[index] })) };
@@ -53,7 +53,7 @@ function kindOf({ method, headers }: FastifyRequest): Called['type'] | undefined
   return method === 'POST' && isJson ? 'mutation' : undefined;
 }
 
-/** The inputs by their position; undefined where they cannot be read. */
+/** The inputs by position; undefined if they cannot be read. */
 function inputsOf(given: unknown, isBatch: boolean): Record<number, unknown> | undefined {
   if (given === undefined || given === '') return {};
   if (typeof given !== 'string') return undefined;
@@ -67,7 +67,7 @@ function inputsOf(given: unknown, isBatch: boolean): Record<number, unknown> | u
   }
 }
 
-/** Work goes on when the caller hangs up: what is half done is not undone by a lost connection. */
+/** Work continues when the caller disconnects: a lost connection does not undo half of it. */
 const { signal } = new AbortController();
 
 const asItIs = (text: string): string => text;
@@ -75,11 +75,11 @@ const asItIs = (text: string): string => text;
 type Answer = {
   status: number;
   body: { result: { data: unknown } } | { error: ReturnType<typeof trpcErrorOf> };
-  /** How long a refusal asks the caller to wait. */
+  /** The seconds after which the caller may retry. */
   waitSeconds: number;
 };
 
-/** Runs the calls of one request, all at once, and answers them together. */
+/** Runs the calls of one request concurrently, and answers them together. */
 export async function answerCalls(
   { isBatch, calls }: Calls,
   { request, reply, services }: { request: FastifyRequest; reply: FastifyReply; services: Services },
@@ -109,7 +109,7 @@ export async function answerCalls(
   void reply
     .status(answers.every((one) => one.status === status) ? status : 207)
     .header('content-type', 'application/json')
-    // Fastify would name a charset.
+    // Fastify would add a charset.
     .serializer(asItIs);
   const bodies = answers.map((one) => one.body);
   if (bodies.some(isStreamed)) return sendPieces(reply, piecesOf(bodies, isBatch));
@@ -119,7 +119,7 @@ export async function answerCalls(
 const isStreamed = (body: Answer['body']): body is { result: { data: JsonStream } } =>
   'result' in body && body.result.data instanceof JsonStream;
 
-/** The same JSON, with long answers in pieces at their places. */
+/** The same JSON, with long answers in pieces. */
 async function* piecesOf(bodies: Answer['body'][], isBatch: boolean): AsyncGenerator<string> {
   let lead = isBatch ? '[' : '';
   for (const body of bodies) {

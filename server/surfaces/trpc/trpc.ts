@@ -20,8 +20,8 @@ const allowOf = { query: 'GET', mutation: 'POST', subscription: 'GET', unknown: 
 type HandlerOptions = FastifyHandlerOptions<AnyTRPCRouter, FastifyRequest, FastifyReply>;
 
 /**
- * The same operations for TypeScript clients, at /trpc. What `readCalls` reads is answered by the short door, all else
- * (streams, events, whatever is not as it should be) by tRPC's own handler.
+ * The same operations for TypeScript clients, at /trpc. The fast path answers the requests that `readCalls` can read;
+ * tRPC's own handler answers all others (streams, events, malformed requests).
  */
 export async function registerTrpc(
   app: FastifyInstance,
@@ -32,13 +32,13 @@ export async function registerTrpc(
   const bodyLimits = new Map(operationsOf(router).map(({ name, meta }) => [name, meta.bodyBytesMax ?? bodyBytesMax]));
   const limitOf = (path: string): number => bodyLimits.get(path) ?? bodyBytesMax;
   const options = handlerOptions(router, services);
-  // A query is not worth it: its body is a GET's, and a batch of them may hold what needs nobody.
+  // Queries are left out: their input is in the URL, and a batch may hold open operations.
   const needCaller = new Set(
     [...proceduresOf(router)].flatMap(([name, one]) => (needsCallerFirst(definitionOf(one)) ? name : [])),
   );
 
   await app.register(async (api) => {
-    // Bodies stay text: which door reads them is decided when they are there.
+    // Bodies stay text: the handler is chosen when they have arrived.
     api.removeContentTypeParser('application/json');
     api.addContentTypeParser('application/json', (request, payload, done) =>
       readBody(request, payload, Math.max(...calledPaths(request).map(limitOf)), done),
@@ -48,15 +48,15 @@ export async function registerTrpc(
         reply.status(204).header('Allow', 'GET, OPTIONS, POST').send();
         return undefined;
       }
-      // The platform's own Request, which tRPC makes of it, knows no such method.
+      // Request, which tRPC creates, does not support this method.
       if (request.method === 'TRACE') {
         reply.header('Allow', 'GET, OPTIONS, POST');
         return done(METHOD_NOT_ALLOWED());
       }
-      // Its clients can put what proves who is calling into the URL, where logs and histories keep it.
+      // tRPC's clients can put credentials into the URL, where logs and histories store them.
       if ('connectionParams' in (request.query as object))
         return done(MALFORMED_REQUEST({ detail: 'Tokens never stand in a URL: send them as headers.' }));
-      // tRPC would read a form of any size into memory; no operation takes one.
+      // tRPC would read a form of any size into memory; no operation accepts forms.
       if (/^multipart\//i.test(request.headers['content-type'] ?? '')) return done(UNSUPPORTED_MEDIA_TYPE());
       if (calledPaths(request).every((path) => needCaller.has(path)))
         void authenticateCaller(request, reply, services, done);
@@ -79,7 +79,9 @@ export async function registerTrpc(
   });
 }
 
-/** Before the body of a mutation is awaited, and before a stream begins that can only be refused inside. */
+/**
+ * Authenticates before the body of a mutation is read, and before a stream begins, which could only be refused inside.
+ */
 const needsCallerFirst = ({ type, meta }: ProcedureDefinition): boolean => type !== 'query' && meta?.access !== 'open';
 
 function handlerOptions(router: AnyTRPCRouter, services: Services): HandlerOptions {
@@ -102,7 +104,7 @@ function handlerOptions(router: AnyTRPCRouter, services: Services): HandlerOptio
         headers: {
           ...(longest === 0 ? {} : { 'Retry-After': String(longest) }),
           ...(isWrongMethod ? { Allow: allowOf[type] } : {}),
-          // Where it could not read the request, tRPC leaves its JSON without a type.
+          // tRPC sends JSON without a type if it could not read the request.
           ...(info === undefined ? { 'Content-Type': 'application/json' } : {}),
         },
       };
