@@ -27,15 +27,16 @@ export async function getAccountById(db: Db, accountId: number): Promise<Account
 }
 
 /**
- * The account of an address, made now where there is none, and held until the transaction ends. Two requests at once
- * make one. It is one statement, so that an account cannot take another address between looking and holding.
+ * Returns the account of an address, locked until the transaction ends; creates it if there is none. Of two concurrent
+ * requests one creates it. It is one statement, so that the account cannot change its address between read and lock.
  */
 export async function getOrInsertAccount(db: Db, email: string, now: Date): Promise<Account> {
   return (
     db
       .insertInto('accounts')
       .values({ email, created_at: now, updated_at: now })
-      // Naming the key would lock it against references, and two sign-ins that refer to the account would deadlock.
+      // Updating the key columns would block foreign key checks, and two sign-ins that refer to the account would
+      // deadlock.
       .onConflict((conflict) =>
         conflict.column('email').doUpdateSet((eb) => ({ updated_at: eb.ref('accounts.updated_at') })),
       )
@@ -45,8 +46,8 @@ export async function getOrInsertAccount(db: Db, email: string, now: Date): Prom
 }
 
 /**
- * Records that the caller has proved the address. An earlier owner of the account never did, so all that they left
- * goes: password, identities, sessions, API keys, open links.
+ * Records that the caller has proved the address. An earlier owner of the account had not, so everything that they set
+ * up is removed: password, identities, sessions, API keys, open links.
  */
 export async function verifyAddress(db: Db, account: Account, now: Date): Promise<void> {
   if (account.email_verified_at !== null) return;
@@ -63,7 +64,7 @@ export async function verifyAddress(db: Db, account: Account, now: Date): Promis
   await endApiKeys(db, accountId, because, now);
 }
 
-/** Ends the live sessions of an account, but for the one that is named. */
+/** Ends the live sessions of an account, except for the given one. */
 export async function endSessions(
   db: Db,
   { accountId, except }: { accountId: number; except?: number },
@@ -80,7 +81,7 @@ export async function endSessions(
     .execute();
 }
 
-/** Revokes the API keys that an account made in any company, and ends the sessions that they opened. */
+/** Revokes the API keys that an account created in any company, and ends the sessions that they opened. */
 export async function endApiKeys(db: Db, accountId: number, because: string, now: Date): Promise<void> {
   const places = await listEmployeesOf(db, accountId);
   for (const place of places) await endApiKeysOf(inCompany(db, place.companyId), place, because, now);

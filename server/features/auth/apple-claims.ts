@@ -1,11 +1,11 @@
 import type { Db } from '../../../db/open.ts';
 import type { Identity } from '../../platform/identity-provider.ts';
 
-/** How long a registration may wait for the Apple login that proves its `appleUserId`. */
+/** The time in which an Apple login must prove the `appleUserId` of a registration. */
 const claimLifetimeMs = 24 * 3600 * 1000;
 const relayDomain = '@privaterelay.appleid.com';
 
-/** Keeps what a registration claims of Apple's subject, until an Apple login proves it. */
+/** Stores the Apple subject that a registration claims, until an Apple login proves it. */
 export async function storeAppleClaim(db: Db, claim: { accountId: number; subject: string; now: Date }): Promise<void> {
   const row = { created_at: claim.now, expires_at: new Date(claim.now.getTime() + claimLifetimeMs) };
   await db
@@ -16,8 +16,8 @@ export async function storeAppleClaim(db: Db, claim: { accountId: number; subjec
 }
 
 /**
- * Links the account whose registration claimed this subject to the identity that proves it now, once. An identity with an
- * address of its own is found by that instead, and of several accounts that claim one subject none is believed.
+ * Links the account whose registration claimed this subject to the identity that proves it now, once. An identity with
+ * an address is found by the address instead. If several accounts claim the subject, none is linked.
  */
 export async function linkClaimedAccount(db: Db, identity: Identity, now: Date): Promise<number | undefined> {
   const { issuer, subject, email } = identity;

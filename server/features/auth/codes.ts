@@ -11,13 +11,14 @@ import { findAccount } from './accounts.ts';
 import { INVALID_OTP } from './errors.ts';
 
 /**
- * One-time codes: six digits, sent to an address for one purpose. They are made when the mail is sent and kept only
- * as a keyed hash. A new one replaces the old one; wrong tries are counted whatever becomes of the request.
+ * One-time codes: six digits, sent to an address for one purpose. They are generated when the mail is sent and stored
+ * only as a keyed hash. A new code replaces the old one; wrong tries are counted even if the request fails.
  *
- * - Five wrong tries kill a code. Twenty a day at one address close it to guessing, whatever the networks.
- * - From then on a code is tried once, and only by the network that asked for it: the owner's next code works, and what
- *   others guess neither is looked at nor kills it. A network that guesses so in vain may do it five times a day.
- * - So one network has at most 25 guesses a day in a million, and any number of networks 140: twenty, and one for each
+ * - Five wrong tries invalidate a code. Twenty a day at one address lock it against guessing, from all networks
+ *   together.
+ * - From then on a code can be tried once, and only by the network that requested it: the owner's next code works, and
+ *   guesses of others are neither checked nor invalidate it. A network may guess wrong five times a day in this state.
+ * - So one network has at most 25 guesses a day in a million, and all networks together 140: twenty, and one for each
  *   of the 120 codes that can be sent in a day, each with a mail to the owner.
  */
 export type OtpPurpose = 'login' | 'registration';
@@ -34,7 +35,7 @@ const templates: Record<OtpPurpose, Omit<MailTemplate, 'code' | 'footnote'>> = {
   },
 };
 
-/** Makes a code and mails it. What could not be sent while the code would have lived is dropped. */
+/** Generates a code and mails it. A job that could not run while the code would have been valid is dropped. */
 export const sendOtp = jobHandler({
   name: 'send-code',
   queue: 'mail',
@@ -63,7 +64,7 @@ export const sendOtp = jobHandler({
       .values({ email, purpose, ...row })
       .onConflict((conflict) => conflict.columns(['email', 'purpose']).doUpdateSet(row))
       .execute();
-    // A stranger's address gets no mail that it could not use, and costs the same up to here.
+    // An unknown address gets no mail, because it could not use one; the cost up to here is the same.
     const isKnown = (await findAccount(database.db, email)) !== undefined || (await isInvited(database.db, email));
     if (purpose === 'login' && !isKnown) return;
     const footnote = 'It works once and for 10 minutes. If you did not ask for it, you can ignore this message.';
@@ -71,7 +72,7 @@ export const sendOtp = jobHandler({
   },
 });
 
-/** Has a code sent, unless the address got its fill already. Whether anybody has that address is looked up when it is sent. */
+/** Requests a code, unless the address reached its limit. The job checks whether the address is known. */
 export async function requestOtp(
   { services, request, db }: Context & Pick<MutationScope, 'db'>,
   wanted: { email: string; purpose: OtpPurpose },
@@ -85,31 +86,31 @@ export async function requestOtp(
 const digestPurpose = (purpose: OtpPurpose, email: string): string => `code ${purpose} ${email}`;
 
 /**
- * Tries a code, before the caller's transaction opens, and answers how to use it up inside it.
- * The try is counted first, so that attempts at once cannot outnumber the limit.
+ * Verifies a code before the caller's transaction opens, and returns a function that uses it up inside the transaction.
+ * The try is counted first, so that concurrent attempts cannot exceed the limit.
  */
 export async function verifyOtp(
   { services, request }: Context,
   { email, purpose, code }: { email: string; purpose: OtpPurpose; code: string },
 ): Promise<{ useUp(db: Db): Promise<void> }> {
   const { database, tokens, clock } = services;
-  const { refund, refusal } = await consumeAttempt(services, email, request.network);
+  const { refund, lockedError } = await consumeAttempt(services, email, request.network);
   const now = clock.now();
   const stored = await database.db
     .updateTable('one_time_codes')
-    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', refusal ? attemptsMax : 1) }))
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', lockedError ? attemptsMax : 1) }))
     .where('email', '=', email)
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .where('wrong_tries', '<', refusal ? 1 : attemptsMax)
-    .$if(refusal !== undefined, (query) => query.where('asked_by_network', '=', request.network))
+    .where('wrong_tries', '<', lockedError ? 1 : attemptsMax)
+    .$if(lockedError !== undefined, (query) => query.where('asked_by_network', '=', request.network))
     .returning('code_hash')
     .executeTakeFirst();
-  if (!stored && refusal) {
-    // Nothing was guessed at.
+  if (!stored && lockedError) {
+    // No code was guessed.
     await refund();
-    throw refusal;
+    throw lockedError;
   }
   if (!stored || !tokens.isDigest(stored.code_hash, digestPurpose(purpose, email), code)) throw INVALID_OTP();
   await refund();
@@ -129,16 +130,19 @@ export async function verifyOtp(
   };
 }
 
-/** Counts a try; `refusal` is what an address that is closed to guessing answers, and its tries are counted by network. */
+/**
+ * Counts a try; `lockedError` is the error for an address that is locked against guessing, whose tries are counted by
+ * network.
+ */
 async function consumeAttempt({ limits }: Services, email: string, network: string) {
   try {
     await limits.codeTries.consume(email);
-    return { refusal: undefined, refund: async () => limits.codeTries.refund(email) };
+    return { lockedError: undefined, refund: async () => limits.codeTries.refund(email) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const key = `${email} ${network}`;
     await limits.lateCodeTries.consume(key);
-    return { refusal: error, refund: async () => limits.lateCodeTries.refund(key) };
+    return { lockedError: error, refund: async () => limits.lateCodeTries.refund(key) };
   }
 }
 

@@ -5,12 +5,12 @@ import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { deviceOf } from '../notices/device.ts';
 import { getAccountById } from './accounts.ts';
 
-/** A device that an account has not used for this long is a new one. */
+/** A device that was not used for this long counts as new. */
 export const deviceLifetimeMs = 90 * 24 * 3600 * 1000;
 
 /**
- * Remembers from what kind of device and network an account signs in, and tells its owner of a new pair of these. The
- * first one of an account is told of to nobody.
+ * Records the kind of device and the network of a sign-in, and tells the account's owner of a new combination. The
+ * first one of an account causes no mail.
  */
 export async function recordDevice(ctx: Context & { db: Db }, accountId: number): Promise<void> {
   const { db, request, services } = ctx;
@@ -35,10 +35,12 @@ export async function recordDevice(ctx: Context & { db: Db }, accountId: number)
 
 type Bound = { apiKeyId: number; companyId: number; company: string; employeeId: number };
 
-/** An address that has not accepted its invitation may be a stranger's: it is told of this many keys a day. */
+/**
+ * An address that has not accepted its invitation may belong to somebody else: it gets mail about this many keys a day.
+ */
 const toInvitedMax = 3;
 
-/** Tells an employee of the first session that a key of their company opens for them. */
+/** Notifies an employee of the first session that a company's key opens for them. */
 export async function notifyFirstSignInByKey(
   { db, request, services }: Context & { db: Db },
   { apiKeyId, companyId, company, employeeId }: Bound,

@@ -15,7 +15,7 @@ type IdentityLogin = {
   company_id?: number | undefined;
 };
 
-/** Accepted by both logins: ties a token to the sign-in that asked for it. */
+/** Accepted by both logins: binds a token to the sign-in that requested it. */
 export const nonceField = {
   nonce: z.string().max(512).nullish().meta({
     description: 'The nonce that the token was asked for with: the token must carry it, or its SHA-256 as hex',
@@ -23,8 +23,8 @@ export const nonceField = {
 };
 
 /**
- * Signs in the person that the provider identifies. The identity (issuer, subject) decides; an account is found by its
- * address only the first time, and what an unproved owner had set up there goes first.
+ * Signs in the person that the provider identifies. The identity (issuer, subject) decides. Only the first login finds
+ * an account by its address, and first removes what an owner without proof had set up there.
  */
 export async function loginWithIdentity(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
@@ -42,7 +42,7 @@ export async function loginWithIdentity(
     (method === 'apple' ? await linkClaimedAccount(ctx.db, identity, now) : undefined) ??
     (await linkAccount(ctx.db, identity, now));
   const account = await getAccountById(ctx.db, accountId);
-  // An identity may be joined to an account of another address than the one that its provider vouches for now.
+  // An identity may be linked to an account of another address than the provider confirms now.
   const provedAddress = identity.email === account.email ? identity.email : null;
   const answer = await signIn(ctx, { accountId, provedAddress }, { method, companyId: input.company_id });
   if ('login_ticket' in answer) await storeTicketOf(ctx.db, identity, answer.login_ticket);
@@ -62,7 +62,7 @@ async function findLinkedAccount(db: Db, { issuer, subject }: Identity): Promise
 async function linkAccount(db: Db, identity: Identity, now: Date): Promise<number> {
   const { issuer, subject, email } = identity;
   if (email === null) {
-    // Another login at the same time may have linked it.
+    // A concurrent login may have linked it.
     const linked = await findLinkedAccount(db, identity);
     if (linked !== undefined) return linked;
     throw INVALID_IDENTITY_TOKEN({
@@ -76,6 +76,6 @@ async function linkAccount(db: Db, identity: Identity, now: Date): Promise<numbe
     .values({ issuer, subject, account_id: account.account_id, email, created_at: now })
     .onConflict((conflict) => conflict.columns(['issuer', 'subject']).doNothing())
     .execute();
-  // Where the same person signed in twice at once, the first one's link stands.
+  // If the same person signed in twice at once, the first link is used.
   return (await findLinkedAccount(db, identity)) ?? account.account_id;
 }

@@ -3,12 +3,12 @@ import { hashSecret } from '../../kernel/authentication.ts';
 import { INVALID_IDENTITY_TOKEN, type Identity } from '../../platform/identity-provider.ts';
 
 /*
- * An identity token signs in once. Where its sign-in answered a choice of companies, the same token once more with a
- * `company_id` uses up the ticket of that choice: so it goes on for those who do not know their address (Apple), and
- * there is still one session at the most.
+ * An identity token signs in once. If its sign-in answered a choice of companies, the same token may be sent once more
+ * with a `company_id`: this uses up the ticket of that choice. It is for people who do not know their address (Apple),
+ * and still at most one session results.
  */
 
-/** Uses the token up, in the transaction of the sign-in: of many at once with the same token one succeeds. */
+/** Uses up the token, in the transaction of the sign-in: of concurrent requests with one token one succeeds. */
 export async function useIdentityToken(
   db: Db,
   { tokenHash, expiresAt }: Identity,
@@ -38,7 +38,7 @@ async function useTicketOf(db: Db, tokenHash: string, now: Date): Promise<boolea
   return used !== undefined;
 }
 
-/** Remembers which ticket a token was answered with. */
+/** Stores the ticket that a token was answered with. */
 export async function storeTicketOf(db: Db, { tokenHash }: Identity, ticket: string): Promise<void> {
   await db
     .updateTable('used_identity_tokens')

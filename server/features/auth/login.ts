@@ -27,7 +27,8 @@ export const login = open
     const turn = { network: ctx.request.network, who: input.email };
     const attempt = `${input.email} ${ctx.request.network}`;
     const account = await findAccount(database.db, input.email);
-    // Counted when its turn has come: of many honest sign-ins at once only a few are ever open failures.
+    // Counted when its turn has come, so that of many concurrent honest sign-ins only a few count as failures at a
+    // time.
     const isMatch = await passwords.matches(account?.password_hash ?? null, input.password, turn, () =>
       limits.signIns.consume(attempt),
     );

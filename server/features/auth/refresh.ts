@@ -27,7 +27,7 @@ export const refresh = open
     if (claims.expiresAt <= now) throw INVALID_TOKEN();
     const { sessionId, generation } = claims;
     const session = await checkRefreshToken(ctx.services, claims);
-    // A session is its account's, in whichever company.
+    // A session belongs to its account, in any company.
     const db = acrossCompanies(ctx.db);
     const rotated = await db
       .updateTable('sessions')
@@ -42,7 +42,7 @@ export const refresh = open
       .where('ended_at', 'is', null)
       .returning(['refresh_generation', 'rotated_at', 'expires_at'])
       .executeTakeFirst();
-    // Another tab was first: its successor is the only one there is.
+    // Another tab was first: its new token is the only valid one.
     const current = rotated ?? (await getLiveSession(db, sessionId, now));
     return issueTokenPair(ctx.services, {
       sessionId,

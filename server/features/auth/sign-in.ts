@@ -14,12 +14,12 @@ import { startSession, type SignInMethod } from './start-session.ts';
 const ticketLifetimeSeconds = 5 * 60;
 export const loginTicketPrefix = 'wlt_';
 
-/** Whose account signs in. `provedAddress` is the address that this very sign-in proved; a password proves none. */
+/** The account that signs in. `provedAddress` is the address that this sign-in proved; a password proves none. */
 export type VerifiedIdentity = { accountId: number; provedAddress: string | null };
 
 /**
- * Signs an account in: to its one company, to the chosen one, to none, or answers the choice. Where the sign-in proves
- * the address, it accepts an invitation: the chosen company's, or the only one of an account that has no company.
+ * Signs an account in to its one company, to the chosen one, or to none, or answers the choice. If the sign-in proves
+ * the address, it accepts an invitation: the chosen company's, or the only one of an account without a company.
  */
 export async function signIn(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
@@ -44,7 +44,7 @@ export async function signIn(
   return startSession(ctx, { accountId, method, place: place ?? null, addressProvedAt });
 }
 
-/** Accepts the invitation of the named company, or the only one; answers the place that it gives. */
+/** Accepts the invitation of the given company, or the only one; returns the resulting membership. */
 async function acceptOne(
   db: Db,
   { accountId, email, companyId, now }: { accountId: number; email: string; companyId: number | undefined; now: Date },

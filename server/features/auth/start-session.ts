@@ -11,7 +11,7 @@ import type { Membership } from '../memberships/account-memberships.ts';
 import { notifyFirstSignInByKey, recordDevice } from './devices.ts';
 import type { SignedInResult, TokenPair } from './schemas.ts';
 
-/** How the person proved who they are; kept with the session and shown in the list of sessions. */
+/** The method of authentication, stored with the session and shown in the list of sessions. */
 export type SignInMethod =
   | 'password'
   | 'code'
@@ -23,8 +23,8 @@ export type SignInMethod =
   | 'api key';
 
 /**
- * What a session hands on to one that comes of it: when its holder signed in, and when they last proved the address of
- * its account (null where they gave a password alone).
+ * The times that a new session inherits from the one it replaces: when its holder signed in, and when they last proved
+ * the account's address (null after a password alone).
  */
 export async function getSignIn(
   db: Db,
@@ -37,7 +37,7 @@ export async function getSignIn(
     .executeTakeFirstOrThrow();
 }
 
-/** Ends a session that goes on in another company; of two requests at once one is refused. */
+/** Ends a session that continues in another company; of two concurrent requests one is refused. */
 export async function endSession(db: Db, sessionId: number, because: string, now: Date): Promise<void> {
   const ended = await acrossCompanies(db)
     .updateTable('sessions')
@@ -51,21 +51,21 @@ export async function endSession(db: Db, sessionId: number, because: string, now
 
 type SessionMembership = Omit<Membership, 'isAdmin'>;
 
-/** Whose session it is: an account's, or, opened by an API key, a company's, bound to its employee. */
+/** The owner of a session: an account, or a company whose API key opened it, bound to an employee. */
 export type SessionOwner =
   | { accountId: number; place: SessionMembership | null; addressProvedAt: Date | null; signedInAt?: Date }
   | { openedByKeyId: number; place: SessionMembership };
 
-/** Opens a session in a company, or in none, and answers with its first token pair. */
+/** Opens a session in a company, or in none, and returns its first token pair. */
 export async function startSession(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
   { method, place, ...owner }: SessionOwner & { method: SignInMethod },
 ): Promise<z.input<typeof SignedInResult>> {
   const { request, services } = ctx;
-  // A session in no company is an account's alone.
+  // A session without a company belongs to an account.
   const db = place ? inCompany(ctx.db, place.company_id) : acrossCompanies(ctx.db);
   const now = services.clock.now();
-  // A session that comes of another one ends when that would have to, and is on the same device.
+  // A session that replaces another one keeps its end and its device.
   const signedInAt = ('signedInAt' in owner && owner.signedInAt) || now;
   const expiresAt = sessionEnd(signedInAt, now);
   if ('openedByKeyId' in owner) {
@@ -104,7 +104,7 @@ export async function startSession(
   };
 }
 
-/** The pair of a session's generation; the refresh token is the same however often it is made. */
+/** The token pair of a session's generation; the refresh token is the same each time. */
 export async function issueTokenPair(
   { tokens, clock }: Context['services'],
   {

@@ -65,7 +65,10 @@ export const tokenLogin = open
 type Requested = { email: string; company_id: number };
 type Opened = SessionOwner & { method: SignInMethod; place: Membership };
 
-/** Whose session the caller's proof opens, and where: the claimed address in the claimed company, and no other. */
+/**
+ * Verifies the caller's credential and returns the session that it opens: for the requested address in the requested
+ * company only.
+ */
 async function verifyCredentials(ctx: Context & { db: Db }, requested: Requested): Promise<Opened> {
   const { bearer } = ctx.request;
   if (bearer === undefined) throw PROOF_REQUIRED();
@@ -82,7 +85,7 @@ async function verifyCredentials(ctx: Context & { db: Db }, requested: Requested
   return opened;
 }
 
-/** A session of the account's own. */
+/** Opens a session of the account. */
 async function openAccountSession(
   db: Db,
   { accountId, ...signIn }: { accountId: number; addressProvedAt: Date | null; signedInAt?: Date },
@@ -95,7 +98,7 @@ async function openAccountSession(
   return { accountId, ...signIn, place, method: 'token' };
 }
 
-/** A session that is bound to an employee of the key's company: it reaches no account. */
+/** Opens a session bound to an employee of the key's company, without access to an account. */
 async function openBoundSession(db: Db, { credential, membership }: Caller, requested: Requested): Promise<Opened> {
   if (credential.kind !== 'apiKey' || membership?.companyId !== requested.company_id) throw notFoundIn('company_id');
   if (!credential.scopes.includes('login')) throw SCOPE_REQUIRED();
@@ -112,7 +115,7 @@ async function openBoundSession(db: Db, { credential, membership }: Caller, requ
   return { openedByKeyId: credential.apiKeyId, place, method: 'api key' };
 }
 
-/** Uses the ticket up, in the transaction that opens the session: of many redemptions at once one succeeds. */
+/** Uses up the ticket, in the transaction that opens the session: of concurrent redemptions one succeeds. */
 async function redeemTicket(
   { db, services }: Context & { db: Db },
   ticket: string,

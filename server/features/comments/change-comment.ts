@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 
-/** A comment that is held until the transaction ends, with whose task it is on. */
+/** A comment that is locked until the transaction ends, with its task's owner. */
 export type LockedComment = {
   comment_id: number;
   task_id: number;
@@ -14,12 +14,12 @@ export type LockedComment = {
   task_owner_id: number;
 };
 
-/** Locks a comment that is not deleted, on a task that the company can see, against other changes and against replies. */
+/** Locks a comment that is not deleted, on a visible task, against other changes and against replies. */
 export async function lockComment(db: Db, companyId: number, commentId: number): Promise<LockedComment | undefined> {
   return selectComment(db, companyId, commentId).forUpdate('c').executeTakeFirst();
 }
 
-/** The same for a like or a reply: the comment stays, and others may add theirs at the same time. */
+/** The same for a like or a reply, which others may add at the same time. */
 export async function lockVisibleComment(
   db: Db,
   companyId: number,
@@ -39,7 +39,7 @@ function selectComment(db: Db, companyId: number, commentId: number) {
     .select('t.owner_id as task_owner_id');
 }
 
-/** Makes the given people the mentioned ones, and answers who of them was not before. */
+/** Sets the mentioned people, and returns those who were not mentioned before. */
 export async function replaceMentions(
   db: Db,
   companyId: number,
@@ -60,8 +60,9 @@ export async function replaceMentions(
 }
 
 /**
- * Takes a comment away, or its content where it has replies: then it stays as a tombstone. A tombstone goes
- * with the last reply to it, and so on upwards. Answers whatever is gone, the comment first. Its sender's count follows.
+ * Deletes a comment, or its content if it has replies: then it stays as a tombstone. A tombstone is deleted with the
+ * last reply to it, and so on upwards. Returns all deleted comments, the given one first. The count of its sender
+ * follows.
  */
 export async function deleteThread(db: Db, companyId: number, comment: LockedComment): Promise<Ancestor[]> {
   const isAnswered = await hasReplies(db, companyId, comment);

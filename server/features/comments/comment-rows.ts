@@ -4,14 +4,14 @@ import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 
-/** Up to so many comments, and likes or views, the comments of a task are read in one piece. */
+/** Up to this many comments, and likes or views, the comments of a task are read at once. */
 export const fewCommentsMax = 100;
 export const fewPeopleMax = 10_000;
 
-/** The task or the comments that are asked for. */
+/** Selects the comments of a task, or comments by identifier. */
 type By = { taskId: ValueOrPlaceholder<number> } | { commentIds: ValueOrPlaceholder<number[]> };
 
-/** Comments on the tasks that a company can see. People stand in it by identifier: see {@link readComments}. */
+/** Comments on visible tasks of a company. People are in it by identifier: see {@link readComments}. */
 function selectComments(db: Db, companyId: ValueOrPlaceholder<number>, which: By) {
   return selectVisibleTasks(db, companyId)
     .innerJoin('comments as c', (join) =>
@@ -40,7 +40,7 @@ function selectComments(db: Db, companyId: ValueOrPlaceholder<number>, which: By
 export type CommentRow = Awaited<ReturnType<ReturnType<typeof selectComments>['execute']>>[number];
 export type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
 
-/** What stands beside comments, in lists that begin with the comment: [comment, employee], or with the time in ms. */
+/** The related rows of comments, as tuples that begin with the comment: [comment, employee], or with the time in ms. */
 export type RelatedRows = {
   people: Person[];
   mentions: [number, number][];
@@ -51,10 +51,9 @@ export type RelatedRows = {
 type Named = { companyId: number; taskId?: number; commentIds?: number[] };
 
 /**
- * Comments in the order in which they were written, without their replies, of a task or by their identifiers.
- * One statement: the first row also carries what stands beside all rows, each of the people once. Looked up row by row it
- * costs twice as much; people joined to every like and view cost more again, and most where the planner's statistics
- * are behind.
+ * Comments in the order of their creation, without replies, of a task or by identifier. One statement: its first row
+ * also holds the related rows of all comments, and each person once. Subqueries per row cost twice as much; joining
+ * people to every like and view costs more again, and most when the planner's statistics are outdated.
  */
 export const readComments = compiledFor<'taskId' | 'commentIds', Named, CommentRow & { related: RelatedRows | null }>(
   (db, placeholder, by) => {

@@ -13,10 +13,10 @@ import {
 import { deepLinkOf, type NewComment } from './queries.ts';
 import type { Comment } from './schemas.ts';
 
-/** Who looks, and with which addresses the answer is made. */
+/** The viewer, and the addresses in the answer. */
 export type Viewer = { viewerId: number; settings: Pick<Settings, 'appUrl' | 'publicUrl'> };
 
-/** Comments in the order in which they were written, without their replies. */
+/** Comments in the order of their creation, without replies. */
 export async function listCommentViews(
   db: Db,
   companyId: number,
@@ -27,10 +27,10 @@ export async function listCommentViews(
   return toCommentViews(rows, viewer);
 }
 
-/** Up to so many characters the comments of a task are answered in one piece. */
+/** Up to this many characters the comments of a task are answered at once. */
 const fewCharactersMax = 512 * 1024;
 
-/** All comments of a task in the same form; undefined where they are too many or too long to be held at once. */
+/** All comments of a task in the same form; undefined if they are too many or too long to hold at once. */
 export async function listFewComments(
   db: Db,
   companyId: number,
@@ -55,7 +55,7 @@ function toCommentViews(
   return rows.map((row) => toComment(row, attachments.get(row.comment_id) ?? nothing, people, viewer));
 }
 
-/** What stands beside one comment, each in its order. */
+/** The related rows of one comment, each list in its order. */
 type Related = { mentionIds: number[]; likerIds: number[]; views: { employeeId: number; seenAt: Date }[] };
 const nothing: Related = { mentionIds: [], likerIds: [], views: [] };
 
@@ -83,7 +83,7 @@ export async function findCommentView(
   return comment;
 }
 
-/** A comment as it has just been written: nobody has liked or seen it yet. */
+/** A new comment, which nobody has liked or seen yet. */
 export function toNewCommentView(
   comment: NewComment,
   { sender, mentioned, settings }: { sender: Person; mentioned: readonly Person[]; settings: Viewer['settings'] },
@@ -108,7 +108,7 @@ export function toNewCommentView(
   return toComment(row, attached, people, { viewerId: comment.senderId, settings });
 }
 
-/** The row as the viewer sees it. Of a deleted comment nothing is shown of what it said. */
+/** The row as the viewer sees it. A deleted comment shows nothing of its content. */
 function toComment(
   row: CommentRow,
   { mentionIds, likerIds, views }: Related,

@@ -18,7 +18,7 @@ import { toNewCommentView } from './comment-view.ts';
 import { format, message, plainTextOf, readMessage } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 
-/** Never fetched by the service, only handed on; so it must be nothing but a URL wherever it is put. */
+/** The service only passes it on and never fetches it, so it must be a plain URL wherever it is inserted. */
 const imageUrl = z
   .string()
   .max(2048, 'must have at most 2048 characters')

@@ -11,7 +11,7 @@ import { deepLinkOf } from './queries.ts';
 import { recipientsOf, type Audience } from './recipients.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
 
-/** Notifies the recipients of a new comment, as they are now. */
+/** Notifies the recipients of a new comment, as of the time when the job runs. */
 export const commentCreated = jobHandler({
   name: 'comment-created',
   payload: z.object({ companyId: id, commentId: id }),
@@ -21,7 +21,7 @@ export const commentCreated = jobHandler({
     ),
 });
 
-/** Tells those whom an edit has mentioned for the first time, while they still are. */
+/** Notifies people whom an edit mentioned for the first time, if they still are mentioned. */
 export const commentEdited = jobHandler({
   name: 'comment-edited',
   payload: z.object({ companyId: id, commentId: id, newlyMentioned: z.array(id) }),
@@ -32,7 +32,7 @@ export const commentEdited = jobHandler({
     }),
 });
 
-/** Tells the author of a comment and who is involved in its task that somebody likes it, while they do. */
+/** Notifies the author of a comment and people involved in its task of a like, if it still exists. */
 export const commentLiked = jobHandler({
   name: 'comment-liked',
   payload: z.object({ companyId: id, commentId: id, employeeId: id }),
@@ -64,7 +64,7 @@ export const commentLiked = jobHandler({
   },
 });
 
-/** Writes the notifications of a comment, and a mail to each whom it mentions. */
+/** Writes the notifications of a comment, and enqueues a mail to each mentioned person. */
 async function notifyOf(
   services: JobServices,
   { companyId, commentId }: { companyId: number; commentId: number },
@@ -97,7 +97,7 @@ async function notifyOf(
       ...involved.map((recipientId) => toTell(recipientId, false)),
     ];
     const told = new Set(await notify(db, companyId, notifications, now));
-    // Only those for whom it is news: a job that runs twice sends no second mail.
+    // Only new notifications: a job that runs twice sends no second mail.
     const newlyTold = mentioned.filter((one) => told.has(one));
     for (const employeeId of await withinMailLimits(db, companyId, newlyTold, now)) {
       await enqueueJob(db, sendMentionMail, {
@@ -111,7 +111,7 @@ async function notifyOf(
 
 type CommentContext = NonNullable<Awaited<ReturnType<typeof findCommentContext>>>;
 
-/** A comment that is not deleted, with all who have to do with it. */
+/** A comment that is not deleted, with everyone involved. */
 async function findCommentContext(db: Db, companyId: number, commentId: number) {
   return selectVisibleTasks(db, companyId)
     .innerJoin('comments as c', (join) =>

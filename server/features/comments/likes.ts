@@ -9,7 +9,7 @@ import { lockVisibleComment, type LockedComment } from './change-comment.ts';
 export const likeInput = z.object({ employee_id: idOf('employee'), comment_id: idOf('comment') });
 export const Likes = z.object({ likeCount: z.int(), likedByMe: z.boolean() });
 
-/** The comment that the caller is about to like or not, for themself. */
+/** Locks the comment that the caller is about to like or unlike, for themself. */
 export async function lockForOwnLike(db: Db, caller: Member, input: z.infer<typeof likeInput>): Promise<LockedComment> {
   const comment = await lockVisibleComment(db, caller.companyId, input.comment_id);
   if (!comment) throw NOT_FOUND();

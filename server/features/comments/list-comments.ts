@@ -41,7 +41,7 @@ export const listComments = member
     return { comments: assembleThreads(comments) };
   });
 
-/** The pieces, with something to do when the last was taken, or when nobody takes any more. */
+/** Passes the pieces on, and calls `end` after the last one or when the reader stops. */
 async function* before(pieces: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {
   try {
     yield* pieces;
@@ -55,12 +55,12 @@ const unseenBy = (viewerId: number, comments: z.input<typeof Comment>[]): number
     .filter(({ sender, seenBy }) => sender._id !== viewerId && !seenBy.some((view) => view.employee_id === viewerId))
     .map((comment) => comment._id);
 
-/** How many views one transaction stores, and one event tells of. */
+/** The most views that one transaction stores and one event lists. */
 const viewsMax = 1_000;
 
 type Reader = { companyId: number; taskId: number; viewerId: number };
 
-/** Stores after the answer what was read in it. */
+/** Stores the views of comments after the answer. */
 function markSeen(services: Services, { companyId, taskId, viewerId }: Reader, unseen: readonly number[]): void {
   if (unseen.length === 0) return;
   const now = services.clock.now();

@@ -9,20 +9,20 @@ import { CommentNow } from './schemas.ts';
 import { levelsMax } from './threads.ts';
 
 /*
- * The comments of a task that has many, as the JSON of nested threads. What is known of all of them at once is where each
- * stands (20 bytes a comment); what they say is read in batches, in the order in which it is written.
- * Comments are those of the moment when reading begins, and say what they say when their batch is read. One that is
- * deleted in between is left out: what answered it was deleted before.
+ * The comments of a long discussion, as the JSON of nested threads. Memory holds the position of each comment (20
+ * bytes); contents are read in batches, in the order of the answer. The comments are those of the start of reading,
+ * with their content at the time when their batch is read. A comment that is deleted in between is left out: its
+ * replies were deleted before.
  */
 
-/** What a batch holds: bytes of messages, comments, and people who like or have seen one of them. */
+/** The limits of a batch: bytes of messages, comments, and people who like or have seen one of them. */
 const batchBytesMax = 256 * 1024;
 const batchCommentsMax = 100;
 const batchPeopleMax = 10_000;
 
 const entryBytes = 20;
 
-/** The comments of a task, oldest first: identifier, the one replied to (0 for none) and length of the message. */
+/** The index of a task's comments, oldest first: identifier, parent (0 for none) and length of the message. */
 class CommentIndex {
   readonly #bytes: Buffer;
   readonly length: number;
@@ -36,7 +36,7 @@ class CommentIndex {
   replyTo = (index: number): number => Number(this.#bytes.readBigInt64BE(index * entryBytes + 8));
   messageBytes = (index: number): number => this.#bytes.readInt32BE(index * entryBytes + 16);
 
-  /** Where a comment stands; -1 where it does not. */
+  /** The position of a comment; -1 if it is missing. */
   indexOf(commentId: number): number {
     let [low, high] = [0, this.length - 1];
     while (low <= high) {
@@ -68,13 +68,13 @@ const readCommentIndex = compiled<{ companyId: number; taskId: number }, Comment
       .select(['c.comment_id', 'c.reply_to', 'c.message'])}) as c`.compile(db),
 );
 
-/** Each comment with its level, the way threads are read: a comment, then its replies with theirs, oldest first. */
+/** Each comment with its level, in the order of threads: a comment, then its replies with theirs, oldest first. */
 export function* inThreadOrder(
   places: Pick<CommentIndex, 'length' | 'replyTo' | 'indexOf'>,
 ): Generator<{ index: number; level: number }> {
   const { length } = places;
   const levels = new Uint16Array(length);
-  // In whose list each stands, its first reply and what follows it in its list; -1 for none.
+  // The parent of each comment, its first reply and its next sibling; -1 for none.
   const above = new Int32Array(length).fill(-1);
   const first = new Int32Array(length).fill(-1);
   const next = new Int32Array(length).fill(-1);
@@ -102,7 +102,7 @@ export function* inThreadOrder(
   }
 }
 
-/** The answer in pieces. `onRead` is told of each batch that was read. */
+/** The answer in pieces. `onRead` is called with each batch. */
 export async function* streamComments(
   db: Db,
   companyId: number,
@@ -145,5 +145,5 @@ export async function* streamComments(
 
 const parse = parserOf(CommentNow);
 
-/** Ends a comment and so many levels above it; nothing where the next one is a reply. */
+/** Closes a comment and so many levels above it; nothing if a reply follows. */
 const closing = (levels: number): string => ']}'.repeat(levels + 1);

@@ -9,7 +9,7 @@ import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf } from './queries.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
 
-/** Writes to one person who is mentioned in a comment, where they still are when it runs and want such mail. */
+/** Mails one person who is mentioned in a comment, if they still are and want such mail. */
 export const sendMentionMail = jobHandler({
   name: 'mention-mail',
   queue: 'mail',
@@ -35,13 +35,13 @@ const toMember = ({ sender_name: sender, title, message }: Mention) => ({
   paragraphs: [`${sender} mentioned you in a comment on "${title}":`, excerptOf(plainTextOf(message ?? ''), 1000)],
 });
 
-/** Who has not accepted an invitation may be a stranger: nothing that anybody wrote is passed on to them. */
+/** A person who has not accepted an invitation may be an outsider: the mail contains nothing that others wrote. */
 const toInvited = {
   subject: 'You were mentioned in a comment',
   paragraphs: ['You were mentioned in a comment in a company that has invited you. Accept the invitation to read it.'],
 };
 
-/** A name in which no mail program finds an address to lead to. */
+/** Removes parts of a name that mail programs turn into links. */
 const withoutLinks = (name: string): string =>
   name.replaceAll(/(?<=[\p{L}\p{N}])[.:/@\\]+(?=[\p{L}\p{N}/])/gu, ' ').slice(0, 80);
 
@@ -49,7 +49,7 @@ const toMemberHourlyMax = 20;
 const toInvitedDailyMax = 3;
 
 /**
- * Those of the newly mentioned people who may also get a mail. The limit counts their notifications, which the author of
+ * Returns the newly mentioned people who may also get a mail. The limit counts their notifications, which the author of
  * the comments cannot delete and which exist with or without a mail.
  */
 export async function withinMailLimits(
@@ -74,7 +74,10 @@ export async function withinMailLimits(
   return rows.map((row) => row.employee_id);
 }
 
-/** The mention, while the comment stands and the person is active; a preference of their own goes before the company's. */
+/**
+ * The mention, if the comment exists and the person is active; their own preference takes precedence over the
+ * company's.
+ */
 async function findMention(
   db: Db,
   { companyId, commentId, employeeId }: { companyId: number; commentId: number; employeeId: number },

@@ -4,10 +4,10 @@ import type { Issue } from '../../errors/issues.ts';
 import type { Person } from './comment-rows.ts';
 
 export const mentionedEmailsMax = 20;
-/** How many different addresses of one text are looked up. */
+/** The most different addresses of one text that are looked up. */
 export const textMentionsMax = 100;
 
-// Every part stands between characters that it cannot hold itself, so a hostile text is read once or twice, not n times.
+// Each part is delimited by characters that it cannot contain, so a hostile text is read once or twice, not n times.
 const mention = /(?<![\w.@+'-])@([\w.+'-]{1,64}@[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)+)/gi;
 
 /** The addresses that a text mentions as `@ada@example.com`, in lower case, each once. */
@@ -21,8 +21,8 @@ export function addressesIn(text: string): string[] {
 }
 
 /**
- * Who is mentioned: everybody on the list, where one who is no active employee of the company is refused by name,
- * and those named in the text who are; an address of nobody's is just text.
+ * Returns the mentioned people: everybody on the list, where an address of no active employee is an error, and active
+ * employees in the text, where other addresses are plain text.
  */
 export async function resolveMentions(
   db: Db,

@@ -3,12 +3,12 @@ import { compiled } from '../../../db/pipeline/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
 
-/** Where the frontend shows a comment. */
+/** The address at which the frontend shows a comment. */
 export function deepLinkOf({ appUrl }: Pick<Settings, 'appUrl'>, taskId: number, commentId: number): string {
   return `${appUrl}/tasks/${taskId}?comment=${commentId}`;
 }
 
-/** Holds a comment of a task in place until the transaction ends, so that a reply to it can be written. */
+/** Locks a comment of a task until the transaction ends, so that a reply to it can be written. */
 export async function lockParent(
   db: Db,
   companyId: number,
@@ -39,7 +39,7 @@ export type NewComment = {
   now: Date;
 };
 
-/** The number of a comment that is about to be written: with it all that is to be written can be sent at once. */
+/** Reserves the identifier of a new comment, so that all its statements can be sent at once. */
 export async function takeCommentId(db: Db): Promise<number> {
   const [row] = await nextCommentId(db, { sequence: 'comments_comment_id_seq' });
   return row!.id;
@@ -53,7 +53,7 @@ export async function insertComment(db: Db, comment: NewComment): Promise<void> 
   await writeComment(db, comment);
 }
 
-/** Who is mentioned in a comment; behind {@link insertComment}. */
+/** Inserts the mentions of a comment, after {@link insertComment}. */
 export async function insertMentions(db: Db, { companyId, commentId, mentionedIds }: NewComment): Promise<void> {
   if (mentionedIds.length > 0) await writeMentions(db, { companyId, commentId, mentionedIds });
 }
@@ -79,7 +79,7 @@ const writeMentions = compiled<{ companyId: number; commentId: number; mentioned
     ),
 );
 
-/** Records that an employee has seen comments; those that they saw before keep their time. Answers which are new. */
+/** Records that an employee has seen comments; earlier views keep their time. Returns the new ones. */
 export async function insertViews(
   db: Db,
   companyId: number,

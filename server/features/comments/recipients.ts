@@ -1,6 +1,6 @@
-/** Everybody who has to do with something that happened to a comment. */
+/** Everybody involved in an event of a comment. */
 export type Audience = {
-  /** Who did it; nobody is told of their own doings. */
+  /** The actor, who gets no notification of their own act. */
   actorId: number;
   mentionedIds: readonly number[];
   /** The owner and the collaborators of the task, the author of the comment that was replied to. */
@@ -9,7 +9,7 @@ export type Audience = {
   activeIds: ReadonlySet<number>;
 };
 
-/** Who is notified, each once: a mentioned person is notified of the mention only. */
+/** The recipients, each once: a mentioned person is notified of the mention only. */
 export function recipientsOf(audience: Audience): { mentioned: number[]; involved: number[] } {
   const { actorId, mentionedIds, involvedIds, activeIds } = audience;
   const told = new Set([actorId]);

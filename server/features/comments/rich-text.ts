@@ -8,7 +8,7 @@ export const messageBytesMax = 64 * 1024;
 const blockEnd = /<(?:[bh]r \/|\/(?:p|li|ul|ol|blockquote|pre|h[1-6]|div))>/g;
 const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
 
-/** The text of sanitised rich text, as a reader sees it, a line for each block. */
+/** The plain text of sanitised rich text, one line for each block. */
 export function plainTextOf(richText: string): string {
   return richText
     .replaceAll(blockEnd, '\n')
@@ -19,7 +19,7 @@ export function plainTextOf(richText: string): string {
     .trim();
 }
 
-/** The beginning of a text, cut between characters. */
+/** The beginning of a text, cut at a whole character. */
 export function excerptOf(text: string, charactersMax: number): string {
   const characters = Array.from(text.slice(0, 2 * (charactersMax + 1)));
   if (characters.length <= charactersMax) return text;
@@ -29,10 +29,10 @@ export function excerptOf(text: string, charactersMax: number): string {
     .trimEnd()}…`;
 }
 
-/** Something other than space and what nobody sees. */
+/** A visible character: neither white space nor invisible. */
 const visible = /[^\s\p{Cf}\p{Cc}]/u;
 
-/** A message as it comes in; see {@link readMessage}. */
+/** A message in a request; see {@link readMessage}. */
 export const message = z
   .string()
   .refine(
@@ -55,7 +55,7 @@ export const format = z.enum(['html', 'text']).default('html').meta({
 
 type Sent = { message: string; format: z.output<typeof format> };
 
-/** The HTML that is stored for what was sent. Refused where that is too long, or where nothing is to be seen. */
+/** Converts a message to the HTML that is stored. Throws if it is too long, or if nothing of it is visible. */
 export function readMessage(sent: Sent, { hasImage }: { hasImage: boolean }): string {
   const stored = sent.format === 'text' ? plainTextToHtml(sent.message) : sanitizeRichText(sent.message);
   if (Buffer.byteLength(stored) > messageBytesMax)

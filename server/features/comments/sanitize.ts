@@ -1,22 +1,22 @@
 import { decodeHTMLAttribute, decodeHTMLStrict } from 'entities';
 
 /*
- * What people write is HTML of a few harmless tags. It is made safe once, when it comes in, so that a reader may put it
- * on a page as it is. Sanitising builds the result from nothing but these parts:
- * - start tags of the list without attributes, but for a link with a checked address and fixed other attributes;
- * - their end tags, each at its place, so that nothing runs on into the page around it;
+ * Sanitises rich text: HTML of a few harmless tags. It is done once, when the text comes in, so that a reader may
+ * insert it into a page unchanged. The result consists of these parts only:
+ * - start tags of the list without attributes, except for a link with a checked address and fixed other attributes;
+ * - their end tags, each at its place, so that nothing extends into the surrounding page;
  * - text, in which `<`, `>` and `&` are entities.
- * Whatever is no tag of the list, well-formed and at a place where it can stand, is text. So nothing that was written is
- * lost, and the result is the same when it is sanitised again.
+ * Everything else is text: unknown or malformed tags, and tags at a wrong place. So nothing is lost, and sanitising the
+ * result again changes nothing.
  */
 
-/** Tags inside more tags than this are shown as text. */
+/** Tags nested deeper than this are shown as text. */
 const nestingMax = 40;
 
 export const allowedTags =
   'p div br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code b strong i em u s del ins sub sup span a'.split(' ');
 
-// Bounds keep a hostile text from being read again and again. An attribute has a value, so `a <b and c> d` is no tag.
+// The bounds prevent repeated reading of a hostile text. An attribute has a value, so `a <b and c> d` is no tag.
 const value = `"[^"]{0,8192}"|'[^']{0,8192}'|[^\\s"'<>\`]{1,8192}`;
 const attribute = `\\s+([a-z][\\w:.-]{0,63})\\s*=\\s*(${value})`;
 const tag = new RegExp(
@@ -27,16 +27,16 @@ const attributes = new RegExp(attribute, 'gi');
 
 const isVoid = new Set(['br', 'hr']);
 const blocks = 'p div hr h1 h2 h3 h4 h5 h6 ul ol blockquote pre'.split(' ');
-/** A start tag ends what stands open right before it, where readers' browsers would do so too. */
+/** A start tag closes an open one right before it, as browsers do. */
 const ends = new Map([...blocks.map((block) => [block, 'p'] as const), ['li', 'li'] as const, ['a', 'a'] as const]);
 
 export function sanitizeRichText(html: string): string {
   let safe = '';
   let end = 0;
   const open: string[] = [];
-  /** How many start tags of a name are shown as text, with their end tags still to come. */
+  /** Start tags shown as text, by name, whose end tags are still to come. */
   const shown = new Map<string, number>();
-  /** How many end tags of a name are still to come for what another end tag has ended already. */
+  /** End tags, by name, that are still to come for elements which another end tag has closed. */
   const ended = new Map<string, number>();
   const show = (source: string) => void (safe += textToHtml(decodeHTMLStrict(source)));
   const close = () => void (safe += `</${open.pop()!}>`);
@@ -83,13 +83,13 @@ function takeOne(counts: Map<string, number>, name: string): boolean {
   return hasOne;
 }
 
-/** Text as HTML that shows it: nothing of it is markup, and its lines are lines. */
+/** Text as HTML: nothing of it is markup, and its lines stay lines. */
 export const plainTextToHtml = (text: string): string => textToHtml(text).replaceAll(/\r?\n/g, '<br />$&');
 
 const textToHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** A link leads to an absolute address, in a window that cannot reach back; any other one loses its target. */
+/** A link to an absolute address, in a window without access to this one; other links lose their target. */
 function linkTo(written: string): string {
   for (const [, name, quoted] of written.matchAll(attributes)) {
     if (name!.toLowerCase() !== 'href') continue;

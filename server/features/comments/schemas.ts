@@ -3,7 +3,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
 import { levelsMax } from './threads.ts';
 
-/** What somebody said on a task, with all that was said in reply. */
+/** A comment on a task, with all its replies. */
 export const Comment = z
   .object({
     _id: idOf('comment'),
@@ -38,5 +38,5 @@ export const Comment = z
   })
   .meta({ id: 'Comment' });
 
-/** A comment by itself. */
+/** A comment without its replies. */
 export const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });

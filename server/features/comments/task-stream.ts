@@ -42,7 +42,7 @@ export const CommentEvent = z.discriminatedUnion('type', [
   StreamOpened,
 ]);
 
-/** An identifier in a list. */
+/** The size of an identifier in a list. */
 const identifierBytes = 8;
 
 type Event = z.infer<typeof CommentEvent>;
@@ -60,7 +60,7 @@ const name = 'task';
 /** The stream of the comments on a task. */
 export const streamOf = (taskId: number): string => `${name} ${taskId}`;
 
-/** The comments on a task, for those who can see the task. */
+/** The comments on a task, for everyone who can see the task. */
 export const taskStream: StreamKind<Event> = {
   name,
   event: CommentEvent,

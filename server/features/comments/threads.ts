@@ -1,15 +1,15 @@
 /**
- * Threads are as deep as people reply, but readers of JSON give up somewhere: below this level replies stand one after
- * another, oldest first, beside the one they answer, and only `reply_to` tells to whom.
+ * Threads nest as deep as people reply, but JSON parsers have limits: below this level replies are siblings, oldest
+ * first, and only `reply_to` tells their parent.
  */
 export const levelsMax = 500;
 
 type Threaded<Comment> = { _id: number; reply_to?: number | null; replies: Comment[] };
 
-/** Hangs replies under what they answer. Comments come in the order of their identifiers: a reply after its parent. */
+/** Nests replies under their parents. Comments come in the order of their identifiers: a reply after its parent. */
 export function assembleThreads<Comment extends Threaded<Comment>>(comments: Comment[]): Comment[] {
   const threads: Comment[] = [];
-  // Where the replies to a comment go, and on which level that is.
+  // The list for the replies to a comment, and its level.
   const places = new Map<number | null, { list: Comment[]; level: number }>([[null, { list: threads, level: 1 }]]);
   for (const comment of comments) {
     const place = places.get(comment.reply_to ?? null) ?? places.get(null)!;

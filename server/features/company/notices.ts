@@ -6,13 +6,13 @@ import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { notify } from '../notifications/notify.ts';
 
-/** So many are told in one transaction: a large company holds up nobody's notifications for long. */
+/** The most recipients per transaction, so that a large company does not block other notifications for long. */
 const recipientsAtOnce = 100;
 
 const Change = z.object({ name: z.string().optional(), timezone: z.string().optional() });
 type Change = z.infer<typeof Change>;
 
-/** Tells every active employee but the one who did it that the company's name or time zone is another one. */
+/** Notifies every active employee, except the one who did it, of the company's new name or time zone. */
 const companyChanged = jobHandler({
   name: 'company-changed',
   payload: z.object({ companyId: id, actorId: id, change: z.string(), to: Change }),

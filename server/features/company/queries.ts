@@ -17,7 +17,7 @@ export async function getCompany(db: Db, companyId: number): Promise<CompanyRow>
     .executeTakeFirstOrThrow();
 }
 
-/** The company's time zone, which stays what it is until the transaction ends. */
+/** Returns the company's time zone, locked until the transaction ends. */
 export async function lockTimezone(db: Db, companyId: number): Promise<string> {
   const { timezone } = await db
     .selectFrom('companies')
@@ -39,7 +39,7 @@ export function toCompany(row: CompanyRow): z.input<typeof Company> {
   };
 }
 
-/** The latest payment that stands: one that failed, is pending or was paid back is none. */
+/** The latest successful payment; failed, pending and refunded ones do not count. */
 export async function findLatestPayment(db: Db, companyId: number): Promise<z.input<typeof Payment> | undefined> {
   const row = await db
     .selectFrom('payments')
@@ -61,7 +61,7 @@ const activeStatuses = ['trialing', 'active', 'past_due'] as const;
 
 export type ActiveSubscription = { subscription: z.input<typeof Subscription>; rank: number };
 
-/** Subscriptions that have not ended, each with the rank of its plan, the newest first. */
+/** Subscriptions that have not ended, with the rank of their plans, the newest first. */
 export async function listActiveSubscriptions(db: Db, companyId: number, now: Date): Promise<ActiveSubscription[]> {
   const rows = await db
     .selectFrom('subscriptions as s')
@@ -87,7 +87,7 @@ export async function listActiveSubscriptions(db: Db, companyId: number, now: Da
   }));
 }
 
-/** Every plan, the smallest first, seen from the rank of the current one. */
+/** All plans, the smallest first, compared with the current rank. */
 export async function listPlans(db: Db, currentRank: number | undefined): Promise<z.input<typeof Plan>[]> {
   const rows = await db
     .selectFrom('plans')
@@ -112,8 +112,8 @@ function changeTo(rank: number, currentRank: number | undefined): z.input<typeof
 }
 
 /**
- * Whether the database knows a time zone by exactly this name: statements compute days in it.
- * `at time zone` would also take another letter case and POSIX rules, so its list of names is asked.
+ * Whether the database knows a time zone by exactly this name, because statements compute days in it. Its list of names
+ * is queried, because `at time zone` also accepts another letter case and POSIX rules.
  */
 export async function isStorableTimezone(db: Db, name: string): Promise<boolean> {
   const { rows } = await sql`select 1 from pg_timezone_names where name = ${name}`.execute(db);

@@ -50,7 +50,7 @@ export const Plan = z
   })
   .meta({ id: 'Plan' });
 
-/** Names without an area carry no digit: that keeps out offsets and POSIX rules such as EST5EDT. */
+/** Names without an area have no digit: that excludes offsets and POSIX rules such as EST5EDT. */
 const timezoneForm = /^[A-Za-z_-]+(\/[\w+-]+)*$/;
 
 function isTimezone(name: string): boolean {
@@ -64,7 +64,7 @@ function isTimezone(name: string): boolean {
 
 export const unknownTimezone = 'must be an IANA time zone name, such as Europe/Berlin';
 
-/** An IANA name as this runtime knows it, aliases included. Whether its letter case is IANA's, the database knows. */
+/** An IANA name that this runtime knows, aliases included. The database checks its letter case. */
 export const timezone = z
   .string()
   .refine(isTimezone, rule('invalid_value', unknownTimezone))

@@ -29,7 +29,7 @@ export const updateCompany = admin
     if (input.company_id !== ctx.caller.companyId) throw NOT_FOUND();
     if (isEmptyUpdate(input, 'company_id')) return toCompany(await getCompany(ctx.db, ctx.caller.companyId));
     const change = () => changeCompany(ctx, input);
-    // Waits without a connection: changes that all wait for the company's row would leave none for anybody else.
+    // Waits without a connection: many changes that wait for one company's row would leave no connection for others.
     return input.timezone === undefined ? change() : timezoneChanges([String(ctx.caller.companyId)], change);
   });
 
@@ -54,7 +54,7 @@ async function changeCompany(
     .where('company_id', '=', companyId)
     .returning(companyColumns)
     .executeTakeFirstOrThrow();
-  // Which tasks were done in time is a matter of days.
+  // Which tasks were done in time depends on days.
   if (row.timezone !== before) {
     await recomputeTaskCounts(db, companyId);
     await recomputeWorkDays(db, companyId);

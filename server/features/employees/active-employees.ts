@@ -1,7 +1,7 @@
 import { compiled } from '../../../db/pipeline/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 
-/** Whether work can be put on somebody: an employee of the company who is neither inactive nor deleted. */
+/** Whether work can be assigned to an employee: one of the company who is neither inactive nor deleted. */
 export async function isActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
   const [row] = await readActiveEmployee(db, { companyId, employeeId });
   return row !== undefined;

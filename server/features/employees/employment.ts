@@ -3,8 +3,9 @@ import { EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
 import type { LockedEmployee } from './queries.ts';
 
 /*
- * Rules on the employees of a company. A change that could leave it without an active admin, or that takes an e-mail address,
- * locks the company's row, so two such changes run one after the other. That lock is taken before any on an employee.
+ * Rules on the employees of a company. A change that could leave it without an active admin, or that uses an e-mail
+ * address, locks the company's row, so that two such changes run one after another. That lock is taken before any on an
+ * employee.
  */
 
 export async function lockAdmins(db: Db, companyId: number): Promise<void> {
@@ -12,12 +13,12 @@ export async function lockAdmins(db: Db, companyId: number): Promise<void> {
     .selectFrom('companies')
     .where('company_id', '=', companyId)
     .select('company_id')
-    // The weaker lock lets others go on adding rows that refer to the company.
+    // The weaker lock lets others insert rows that refer to the company.
     .forNoKeyUpdate()
     .execute();
 }
 
-/** Refuses to take away the last active admin; needs {@link lockAdmins} before. */
+/** Throws if the last active admin would leave; call {@link lockAdmins} first. */
 export async function requireAnotherAdmin(db: Db, leaving: LockedEmployee): Promise<void> {
   if (!leaving.is_admin || !leaving.is_active) return;
   const other = await db
@@ -33,7 +34,7 @@ export async function requireAnotherAdmin(db: Db, leaving: LockedEmployee): Prom
   if (!other) throw LAST_ADMIN();
 }
 
-/** Refuses an address that an employee of the company has; needs {@link lockAdmins} before. */
+/** Throws if an employee of the company has the address; call {@link lockAdmins} first. */
 export async function requireFreeAddress(db: Db, companyId: number, email: string): Promise<void> {
   const holder = await db
     .selectFrom('employees')

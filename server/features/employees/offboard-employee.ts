@@ -4,13 +4,13 @@ import { defineJob, enqueueJob } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { endAccess } from '../memberships/membership.ts';
 
-/** Runs when an employee was deactivated or deleted, for what other features end then: a running timer. */
+/** Runs after an employee was deactivated or deleted, for other features: a running timer stops. */
 export const employeeOffboarded = defineJob({
   name: 'employee-offboarded',
   payload: z.object({ companyId: id, employeeId: id, leftAt: z.iso.datetime() }),
 });
 
-/** Ends the sessions and API keys of an employee who is deactivated or deleted, and enqueues the rest. */
+/** Ends the sessions and API keys of a deactivated or deleted employee, and enqueues the rest. */
 export async function offboardEmployee(
   db: Db,
   employee: { companyId: number; employeeId: number },

@@ -9,12 +9,12 @@ export const PLAN_LIMIT_REACHED = defineError(
 );
 
 /**
- * Refuses another active employee beyond the `maxEmployees` of the company's plan. Call it before the employee becomes
- * active and before any employee's row is locked: it locks the company's row, so of several requests at once only as many
- * pass as there are places. The plan is that of the newest subscription, also where that has ended.
+ * Throws if another active employee would exceed the `maxEmployees` of the company's plan. Call it before the employee
+ * becomes active and before any employee's row is locked: it locks the company's row, so concurrent requests cannot
+ * exceed the limit. The plan is that of the newest subscription, even an ended one.
  */
 export async function requirePlaceInPlan(db: Db, companyId: number): Promise<void> {
-  // A statement of its own: the count must see what others committed while this one waited for the lock.
+  // A separate statement: the count must see what others committed while this one waited for the lock.
   await sql`select 1 from companies where company_id = ${companyId} for no key update`.execute(db);
   const { rows } = await sql<{ name: string; max_employees: number; active: number }>`
     select p.name, p.max_employees, (

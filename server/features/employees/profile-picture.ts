@@ -2,10 +2,10 @@ import type { Metadata } from 'sharp';
 import { invalid } from '../../errors/errors.ts';
 import { createFairQueue } from '../../platform/fair-queue.ts';
 
-/** Loaded with the first picture: most processes see few, and all would hold its libraries in memory. */
+/** Loaded with the first picture: most processes see few, and the libraries take memory. */
 const loadSharp = async () => {
   const { default: sharp } = await import('sharp');
-  // Pictures come from anybody, so only these decoders ever see them; above all not the one for SVG.
+  // Pictures are untrusted, so only these decoders read them; above all not the one for SVG.
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({
     operation: [
@@ -15,17 +15,20 @@ const loadSharp = async () => {
       'VipsForeignLoadNsgifBuffer',
     ],
   });
-  // One thread a picture, and none kept in memory afterwards.
+  // One thread per picture, and no cache.
   sharp.concurrency(1);
   sharp.cache(false);
   return sharp;
 };
 let loaded: ReturnType<typeof loadSharp> | undefined;
 
-/** One picture may take 200 MB while it is decoded: 50 megapixels of four channels, or half of that with 16 bits each. */
+/**
+ * One picture takes up to 200 MB while it is decoded: 50 megapixels of four channels, or half of that with 16 bits
+ * each.
+ */
 const pixelsMax = 50_000_000;
 const decodedBytesMax = 4 * pixelsMax;
-/** Encoders and decoders work by rows: some millions of short ones take seconds. Panoramas of phones have this length. */
+/** Encoders and decoders work by rows: millions of short rows take seconds. Panoramas of phones have this length. */
 const sideMax = 16_384;
 const servedSideMax = 512;
 const secondsMax = 10;
@@ -33,10 +36,10 @@ const secondsMax = 10;
 /** Decoding shares libuv's few threads with file and name look-ups. Companies take turns. */
 const inTurn = createFairQueue({ running: 1, waiting: 16, waitingPerKey: 8 });
 
-/** A picture as it is kept and served. */
+/** A picture as it is stored and served. */
 export type Picture = { content: Buffer; contentType: 'image/webp' };
 
-/** Makes a picture of what a caller sent: base64, with or without a `data:` prefix, whose media type proves nothing. */
+/** Converts a caller's picture: base64, with or without a `data:` prefix, whose media type is ignored. */
 export function readPicture(base64: string, companyId: number): Promise<Picture> {
   return inTurn([String(companyId)], async () => {
     const bytes = decode(base64);
@@ -58,7 +61,7 @@ export function readPicture(base64: string, companyId: number): Promise<Picture>
   });
 }
 
-/** Refuses by what the head of a picture says, before anything of it is decoded. */
+/** Checks the header of a picture before anything is decoded. */
 function checkSize({ width, height, channels, depth }: Metadata): void {
   const sample = depth === 'uchar' ? 1 : 2;
   const tooBig = (what: string) => invalid(['profilePicture'], `must have at most ${what}`, 'too_big');
@@ -71,10 +74,10 @@ function checkSize({ width, height, channels, depth }: Metadata): void {
 function decode(base64: string): Buffer {
   const comma = base64.startsWith('data:') ? base64.indexOf(',') : -1;
   const digits = base64.slice(comma + 1).replaceAll(/\s+/g, '');
-  // Buffer.from would skip over anything else and decode the rest.
+  // Buffer.from would skip other characters and decode the rest.
   if (digits === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(digits)) return refuse();
   const bytes = Buffer.from(digits, 'base64');
-  // One digit alone stands for no byte.
+  // One base64 digit alone encodes no byte.
   return bytes.length === 0 ? refuse() : bytes;
 }
 

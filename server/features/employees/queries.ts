@@ -49,7 +49,7 @@ export async function getEmployee(db: Db, companyId: number, employeeId: number)
   return row;
 }
 
-/** What people are called, deleted ones included. */
+/** The names of employees, deleted ones included. */
 export async function listNames(db: Db, companyId: number, employeeIds: number[]): Promise<Map<number, string>> {
   const rows = await db
     .selectFrom('employees')
@@ -62,7 +62,7 @@ export async function listNames(db: Db, companyId: number, employeeIds: number[]
 
 export type LockedEmployee = EmployeeRow & { own_name: string | null };
 
-/** An employee whom nobody else changes until the transaction ends. */
+/** Returns an employee, locked until the transaction ends. */
 export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {
   const row = await selectEmployees(db, companyId)
     .where('employee_id', '=', employeeId)
@@ -73,7 +73,7 @@ export async function lockEmployee(db: Db, companyId: number, employeeId: number
   return row;
 }
 
-/** Who of these works here: neither inactive nor deleted. */
+/** Those of the employees who are neither inactive nor deleted. */
 export async function listActiveIds(db: Db, companyId: number, employeeIds: number[]): Promise<Set<number>> {
   const rows = await db
     .selectFrom('employees')
@@ -86,7 +86,7 @@ export async function listActiveIds(db: Db, companyId: number, employeeIds: numb
   return new Set(rows.map((row) => row.employee_id));
 }
 
-/** Where a picture is served, to anybody who knows the address. */
+/** The address at which a picture is served, to anybody who knows it. */
 export function pictureUrl(
   { publicUrl }: Pick<Settings, 'publicUrl'>,
   companyId: number,
@@ -95,10 +95,10 @@ export function pictureUrl(
   return pictureId === null ? null : `${publicUrl}/pictures/${companyId}/${pictureId}`;
 }
 
-/** Who looks: what they may see of a salary depends on it. */
+/** The viewer, who decides whether a salary is visible. */
 export type Viewer = { employeeId: number; isAdmin: boolean };
 
-/** The row as the given person may see it. */
+/** The row as the viewer may see it. */
 export function toEmployee(
   row: EmployeeRow,
   viewer: Viewer,
@@ -131,12 +131,12 @@ export function toEmployee(
   };
 }
 
-/** What search looks through, in one column: folded to small letters without accents, each word led by a space. */
+/** The text that search reads, in one column: in lower case without accents, with a space before each word. */
 export function searchTextOf(employee: { name: string; email: string; designation: string | null }): string {
   return ` ${foldForSearch(`${employee.name} ${employee.email} ${employee.designation ?? ''}`)}`;
 }
 
-/** Letters that Unicode does not take apart, as people type them who do not have them. */
+/** Letters that Unicode does not decompose, as people type them without these keys. */
 const plainLetters: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -161,7 +161,7 @@ export function foldForSearch(text: string): string {
 
 export type NewEmployee = {
   companyId: number;
-  /** Null for somebody who is invited. */
+  /** Null for an invited employee. */
   accountId: number | null;
   email: string;
   firstName: string;
@@ -173,7 +173,7 @@ export type NewEmployee = {
   now: Date;
 };
 
-/** Adds an employee and the counter of their unread notifications. */
+/** Inserts an employee and the counter of their unread notifications. */
 export async function insertEmployee(db: Db, employee: NewEmployee): Promise<number> {
   const { companyId, firstName, lastName, now, designation = null } = employee;
   const { employee_id: employeeId } = await db

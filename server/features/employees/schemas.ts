@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { decimal, idOf, name, text } from '../../kernel/wire/fields.ts';
 import { day, moment } from '../../kernel/wire/moments.ts';
 
-/** A person's place in one company. */
+/** A person as an employee of one company. */
 export const Employee = z
   .object({
     _id: idOf('employee'),
@@ -35,13 +35,13 @@ export const Employee = z
   })
   .meta({ id: 'Employee' });
 
-/** Text that may be left empty: an empty one is no text. */
+/** Optional text: an empty one counts as none. */
 const optional = (kind: typeof text, max: number) =>
   kind({ min: 0, max })
     .nullable()
     .transform((value) => (value === '' ? null : value));
 
-/** What callers may write of an employee, each field by its rule. */
+/** The fields of an employee that callers may write, with their rules. */
 export const fields = {
   first_name: name({ max: 100 }),
   last_name: name({ max: 100 }),

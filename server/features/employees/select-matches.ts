@@ -3,15 +3,15 @@ import type { Db } from '../../../db/open.ts';
 import { foldForSearch, selectEmployees } from './queries.ts';
 
 /**
- * The employees of a company in whose name, address or designation every word of `q` occurs, the best match first.
- * `search_text` begins with a space, the name, a space and the address, so a pattern that begins with a space
- * finds beginnings of words. Words of one or two letters are sought there only: the index knows no shorter middle.
+ * The employees of a company whose name, address or designation contain every word of `q`, the best match first.
+ * `search_text` begins with a space, the name, a space and the address, so a pattern that begins with a space finds
+ * beginnings of words. Words of one or two letters match there only: the index has no shorter substrings.
  */
 export function selectMatches(db: Db, companyId: number, q: string) {
   const folded = foldForSearch(q);
   const words = [...new Set(folded.split(' '))].filter((word) => word !== '');
   const beginnings = words.map((word) => ` ${word}`);
-  // The longest narrow most.
+  // The longest words are the most selective.
   const wanted = words
     .map((word) => (Array.from(word).length >= 3 ? word : ` ${word}`))
     .toSorted((a, b) => b.length - a.length);
@@ -22,7 +22,7 @@ export function selectMatches(db: Db, companyId: number, q: string) {
   return (
     selectEmployees(db, companyId)
       .where('is_deleted', '=', false)
-      // The index takes single patterns only; with always two of them the statement stays the same.
+      // The index supports single patterns only; with always two of them the statement text is constant.
       .$if(first !== undefined, (some) =>
         some.where('search_text', 'like', first!).where('search_text', 'like', second!),
       )
@@ -39,7 +39,7 @@ export function selectMatches(db: Db, companyId: number, q: string) {
   );
 }
 
-/** What has three letters in a row or the beginning of a word; for anything else the whole index would be read. */
+/** A word with three letters in a row or the beginning of a word; any other would read the whole index. */
 const indexable = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]/u;
 
 const asPattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;

@@ -12,7 +12,7 @@ import { Employee, fields } from './schemas.ts';
 import { lockAdmins, requireAnotherAdmin, requireFreeAddress } from './employment.ts';
 import { offboardEmployee } from './offboard-employee.ts';
 
-/** What only an admin may set, on themself too. */
+/** The fields that only an admin may set, also on themself. */
 const adminFields = {
   email,
   designation: fields.designation,
@@ -104,7 +104,7 @@ function requireRightTo(patch: Patch, caller: Member, employeeId: number): void 
   if (caller.employeeId !== employeeId) throw FORBIDDEN({ detail: "Only an admin may change somebody else's record." });
 }
 
-/** Every column, so that the statement is the same whatever was sent. */
+/** Every column, so that the statement text is constant. */
 function changed(row: LockedEmployee, patch: Patch) {
   const {
     first_name = row.first_name,

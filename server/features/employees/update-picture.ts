@@ -35,7 +35,7 @@ export const updatePicture = member
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId } = caller;
-    // Checked before the transaction, so no picture is decoded for a caller who may not set it.
+    // Checked before the transaction, so that no picture is decoded for a caller without the right.
     const employee = await getEmployee(services.database.forCompany(companyId).db, companyId, input._id);
     if (!caller.isAdmin && caller.employeeId !== input._id)
       throw FORBIDDEN({ detail: "Only an admin may change somebody else's picture." });

@@ -3,7 +3,7 @@ import { NOT_FOUND } from '../../errors/errors.ts';
 import { getAccountById } from '../auth/accounts.ts';
 import { listOpenInvitations, type OpenInvitation } from '../memberships/open-invitations.ts';
 
-/** The open invitations to the address of an account; none where nobody ever proved that address. */
+/** The open invitations to an account's address; none while the address is unproved. */
 export async function listInvitationsOf(db: Db, accountId: number): Promise<OpenInvitation[]> {
   const { email, email_verified_at: provedAt } = await getAccountById(db, accountId);
   return provedAt === null ? [] : listOpenInvitations(db, email);

@@ -3,7 +3,7 @@ import { acrossCompanies } from '../../../db/scope.ts';
 
 /* The companies of an account, read across companies. */
 
-/** A company that an account belongs to, and the employee that it is there. */
+/** A company of an account, and its employee there. */
 export type Membership = { company_id: number; company_name: string; employee_id: number; isAdmin: boolean };
 
 /** The companies in which an account is an active employee. */

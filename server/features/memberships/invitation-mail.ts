@@ -5,7 +5,7 @@ import { jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
 import { renderMail } from '../../mail/mail-template.ts';
 import { selectOpenInvitations } from './open-invitations.ts';
 
-/** Mails an invitation with a link that proves the address. An invitation that has ended is not mailed. */
+/** Mails an invitation with a link that proves the address, unless the invitation has ended. */
 export const sendInvitation = jobHandler({
   name: 'send-invitation',
   queue: 'mail',

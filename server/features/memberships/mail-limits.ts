@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 
 /*
- * Invitations are the one mail that a company can have sent to strangers, so they are few: to one address 3 a day from
- * one company, and 200 a day in all from a company that has not paid yet. An invitation beyond that is made and can be
- * accepted, and is not mailed.
+ * Invitations are the only mail that a company can have sent to outsiders, so they are limited: to one address 3 a day
+ * from one company, and 200 a day in all from a company that has not paid yet. Further invitations are created and can
+ * be accepted, but are not mailed.
  */
 const toOneAddressMax = 3;
 const fromTrialMax = 200;
 
-/** Needs a lock on the company's row, so that invitations at once do not all count the same. */
+/** Requires a lock on the company's row, so that concurrent invitations count each other. */
 export async function mayMailInvitation(
   db: Db,
   { companyId, email, now }: { companyId: number; email: string; now: Date },

@@ -5,18 +5,19 @@ import { enqueueJob } from '../../kernel/job.ts';
 import { mayMailInvitation } from './mail-limits.ts';
 
 /*
- * The life of a membership: what joins an account to an employee, and what parts them.
+ * The life of a membership: what links an account to an employee, and what unlinks them.
  *
  * - A company invites. The employee has no account until the owner of the address accepts.
- * - Accepting joins the account of exactly that address. Nothing else writes `employees.account_id`.
- * - A change of the address parts them: the employee is invited again, the account keeps all that is its own.
- * - Whatever ends a membership or takes rights from it ends, in the same transaction, the sessions and API keys that
- *   rest on it, and the sessions that those keys opened. Sockets follow within two seconds (`events/access-check.ts`).
+ * - Accepting links the account of exactly that address. Nothing else writes `employees.account_id`.
+ * - A change of the address unlinks them: the employee is invited again, and the account keeps everything of its own.
+ * - A change that ends a membership or removes rights from it also ends, in the same transaction, the sessions and API
+ *   keys that depend on it, and the sessions that those keys opened. Sockets follow within two seconds
+ *   (`events/access-check.ts`).
  */
 
 export type EmployeeRef = { companyId: number; employeeId: number };
 
-/** Invites an employee to their present address; an earlier invitation is withdrawn. */
+/** Invites an employee at their current address; an earlier invitation is withdrawn. */
 export async function inviteEmployee(
   db: Db,
   { companyId, employeeId, email, invitedById, now }: EmployeeRef & { email: string; invitedById: number; now: Date },
@@ -40,7 +41,7 @@ export async function inviteEmployee(
   await enqueueJob(db, sendInvitation, { dedupeKey: `${companyId} ${invitationId}`, payload, now });
 }
 
-/** Joins the account to the invited employee. Answers false where the invitation was ended in the meantime. */
+/** Links the account to the invited employee. Returns false if the invitation was ended in the meantime. */
 export async function acceptInvitation(
   db: Db,
   { companyId, employeeId, accountId, now }: EmployeeRef & { accountId: number; now: Date },
@@ -53,14 +54,14 @@ export async function acceptInvitation(
     .where('account_id', 'is', null)
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
-    // The address may have been changed since the invitation was read.
+    // The address may have changed since the invitation was read.
     .where('email', '=', (eb) => eb.selectFrom('accounts').select('email').where('account_id', '=', accountId))
     .returning('employee_id')
     .executeTakeFirst();
   return joined !== undefined && (await endOpenInvitation(db, { companyId, employeeId }, 'accepted', now));
 }
 
-/** Parts an employee from the account that had accepted; needs the employee's row locked. */
+/** Unlinks an employee from their account; the employee's row must be locked. */
 export async function unlinkAccount(db: Db, employee: EmployeeRef, now: Date): Promise<void> {
   const parted = await db
     .selectFrom('employees as e')
@@ -81,13 +82,13 @@ export async function unlinkAccount(db: Db, employee: EmployeeRef, now: Date): P
   await endAccess(db, employee, 'address changed by an admin', now);
 }
 
-/** Ends what an employee can get in with: the sessions of that place, its API keys, and what those opened. */
+/** Ends an employee's access: the sessions in this company, its API keys, and the sessions that those opened. */
 export async function endAccess(db: Db, employee: EmployeeRef, because: string, now: Date): Promise<void> {
   await endSessionsOf(db, employee, because, now);
   await endApiKeysOf(db, employee, because, now);
 }
 
-/** Ends the sessions of an employee in their company; answers how many. */
+/** Ends the sessions of an employee in their company; returns how many. */
 export async function endSessionsOf(
   db: Db,
   { companyId, employeeId }: EmployeeRef,
@@ -105,7 +106,7 @@ export async function endSessionsOf(
   return ended.length;
 }
 
-/** Revokes the API keys of an employee and ends the sessions that they opened; answers how many keys. */
+/** Revokes the API keys of an employee and ends the sessions that they opened; returns the number of keys. */
 export async function endApiKeysOf(
   db: Db,
   { companyId, employeeId }: EmployeeRef,
@@ -129,7 +130,7 @@ export async function endApiKeysOf(
   return revoked.length;
 }
 
-/** Ends the sessions that keys opened for whichever employees. */
+/** Ends the sessions that keys opened for any employees. */
 export async function endSessionsOpenedBy(
   db: Db,
   { companyId, apiKeyIds }: { companyId: number; apiKeyIds: number[] },
@@ -146,7 +147,7 @@ export async function endSessionsOpenedBy(
     .execute();
 }
 
-/** A key signs others in while its maker is an admin: with the admin right go the sessions that it opened. */
+/** A key signs others in while its creator is an admin: the loss of that right ends the sessions that it opened. */
 export async function endSessionsOpenedByKeysOf(
   db: Db,
   { companyId, employeeId }: EmployeeRef,
@@ -164,7 +165,7 @@ export async function endSessionsOpenedByKeysOf(
   await endSessionsOpenedBy(db, { companyId, apiKeyIds }, because, now);
 }
 
-/** Ends the open invitation of an employee; answers whether there was one. */
+/** Ends the open invitation of an employee; returns whether there was one. */
 export async function endOpenInvitation(
   db: Db,
   { companyId, employeeId }: EmployeeRef,

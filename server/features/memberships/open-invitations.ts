@@ -10,7 +10,7 @@ export type OpenInvitation = Membership & {
   created_at: Date;
 };
 
-/** Invitations that were neither answered nor withdrawn, of active employees. */
+/** Invitations of active employees that were neither answered nor withdrawn. */
 export function selectOpenInvitations(db: Db) {
   return db
     .selectFrom('invitations as i')
@@ -45,7 +45,7 @@ export async function listOpenInvitations(db: Db, email: string): Promise<OpenIn
     .execute();
 }
 
-/** Whether an address is invited: then a code is worth sending to it before it has an account. */
+/** Whether an address is invited: then it can use a code although it has no account yet. */
 export async function isInvited(db: Db, email: string): Promise<boolean> {
   const { rows } = await sql`
     select from invitations as i

@@ -1,10 +1,10 @@
 import type { Settings } from '../../kernel/context.ts';
 import type { NewNotification } from '../notifications/notify.ts';
 
-/** So many are told in one transaction, however many tasks are due: nobody's own notifications wait for long. */
+/** The most notifications per transaction, so that many due tasks do not block other notifications for long. */
 export const batchSize = 200;
 
-/** What a batch is read from: whose morning it is, and after which task and person the last batch ended. */
+/** The start of a batch: the company's morning, and the task and person with which the last batch ended. */
 export type Position = {
   companyId: number;
   day: string;
@@ -13,5 +13,5 @@ export type Position = {
   settings: Settings;
 };
 
-/** A notification, and the task after which the next batch begins when this is the last one of its own. */
+/** A notification, and the task after which the next batch begins if this is the last one of its batch. */
 export type MorningNotice = { notification: NewNotification; taskId: number };

@@ -11,7 +11,7 @@ type DueTask = {
   owner_id: number;
 };
 
-/** Owner and collaborators of each open task that is due on the day after, while they are active. */
+/** The active owner and collaborators of each open task that is due on the next day. */
 export async function listDueTomorrow(db: Db, position: Position): Promise<MorningNotice[]> {
   const rows = await listDue(db, position, { daysAhead: 1, isForAll: true });
   return rows.map((row) => ({
@@ -27,7 +27,7 @@ export async function listDueTomorrow(db: Db, position: Position): Promise<Morni
   }));
 }
 
-/** The owner of each task that is still open on the morning after the day on which it was due. */
+/** The owner of each task that is still open on the morning after its due day. */
 export async function listOverdue(db: Db, position: Position): Promise<MorningNotice[]> {
   const rows = await listDue(db, position, { daysAhead: -1, isForAll: false });
   return rows.map((row) => ({
@@ -52,7 +52,7 @@ const fieldsOf = (row: DueTask, { settings }: Position) => ({
   projectId: row.project_id,
 });
 
-/** A batch of people to tell, by task and person. Index `tasks_open_by_due_day` answers it from the position on. */
+/** A batch of recipients, by task and person. Index `tasks_open_by_due_day` serves it from the position on. */
 async function listDue(
   db: Db,
   { companyId, day, afterTaskId, afterEmployeeId }: Position,

@@ -20,8 +20,8 @@ const listOf: Record<Exclude<Step, 'done'>, (db: Db, position: Position) => Prom
 };
 
 /**
- * Tells a company one batch of what its morning brings, and enqueues the next batch behind the jobs of others. The
- * row lock lets only one of several runs take a batch.
+ * Creates one batch of a company's morning notifications, and enqueues the next batch behind other jobs. The row lock
+ * lets only one of several runs take a batch.
  */
 export const morning: JobHandler<{ companyId: number; day: string }> = jobHandler({
   name: 'morning',
@@ -46,7 +46,7 @@ export const morning: JobHandler<{ companyId: number; day: string }> = jobHandle
 
 type Next = { step: Step; afterTaskId: number; afterEmployeeId: number };
 
-/** A batch that is not full is the last one of its step. */
+/** A batch that is not full is the last of its step. */
 function nextOf(step: Exclude<Step, 'done'>, told: MorningNotice[]): Next {
   const last = told.at(-1);
   if (!last || told.length < batchSize)

@@ -6,25 +6,25 @@ import { enqueueJobs } from '../../kernel/job.ts';
 import { morning } from './morning.ts';
 
 /*
- * A company's morning is 08:00 of each day of its time zone. Its invariants:
+ * A company's morning is 08:00 of each day in its time zone. Its invariants:
  *
- * - A company has at most one morning a day: `company_mornings` has its key. Nodes that plan at once, and a plan that runs
- *   twice, add nothing.
- * - Only a company that has something to be told has a row and a job. The others cost a comparison of times.
- * - A morning that nobody could plan, because no node ran, is planned later the same day. One of a day that is over is not.
+ * - A company has at most one morning a day: `company_mornings` has its key. Nodes that plan at once, and a plan that
+ *   runs twice, add nothing.
+ * - Only a company with something to notify of has a row and a job. The others cost a comparison of times.
+ * - A morning that was not planned in time, because no node ran, is planned later on the same day, but not after it.
  * - A company that moves into a time zone where 08:00 has passed has its morning with the change.
  */
 
-/** A little is looked at twice, for the clocks of nodes differ. */
+/** The rounds overlap, because the clocks of nodes differ. */
 const overlapMs = 5 * 60_000;
 const dayMs = 24 * 3600 * 1000;
 
-/** Plans the mornings that have come since the last round of any node; returns how many there are. */
+/** Plans the mornings since the last round of any node; returns how many there are. */
 export async function planMornings(
   services: Pick<Services, 'database' | 'clock' | 'streams' | 'wakeWorker'>,
 ): Promise<number> {
   const now = services.clock.now();
-  // Which companies have their morning is known only after reading all of them.
+  // All companies are read to find those whose morning has come.
   return inTransaction(services, 'all companies', async (db) => {
     const plannedUntil = await takeRound(db, now);
     const after = plannedUntil && new Date(plannedUntil.getTime() - overlapMs);
@@ -32,12 +32,12 @@ export async function planMornings(
   });
 }
 
-/** Plans the morning of a company that has changed its time zone. */
+/** Plans the morning of a company that changed its time zone. */
 export async function planMorningOf(db: Db, companyId: number, now: Date): Promise<void> {
   await plan(db, { after: new Date(now.getTime() - dayMs), now, only: companyId });
 }
 
-/** Until when the rounds before have planned; undefined where another node is planning, or its clock is ahead. */
+/** The end of the previous round; undefined if another node is planning, or its clock is ahead. */
 async function takeRound(db: Db, now: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ planned_until: Date }>`
     with before as (
@@ -48,7 +48,7 @@ async function takeRound(db: Db, now: Date): Promise<Date | undefined> {
   return rows[0]?.planned_until;
 }
 
-/** Plans the mornings whose 08:00 is in `after` to `now`, of all companies or of one. */
+/** Plans the mornings whose 08:00 is between `after` and `now`, of all companies or of one. */
 async function plan(db: Db, { after, now, only }: { after: Date; now: Date; only: number | null }): Promise<number> {
   const { rows } = await sql<{ company_id: number; day: string }>`
     with zones as materialized (

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { batchSize, type Position, type MorningNotice } from './batch.ts';
 
-/** Every active employee of a company whose trial ends in three days, unless it has paid for a plan. */
+/** A notice to every active employee of a company whose trial ends in three days, unless it has paid for a plan. */
 export async function listTrialNotices(
   db: Db,
   { companyId, day, afterEmployeeId, settings }: Position,

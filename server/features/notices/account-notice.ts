@@ -8,7 +8,7 @@ import { deviceOf } from './device.ts';
 
 /*
  * Mails that tell the owner of an address what was done with their account or in their name, and what to do if it was
- * not them. They hold no secret and no link but the one to the app.
+ * not them. They contain no secret and no link except to the app.
  */
 
 const Notice = z.discriminatedUnion('kind', [
@@ -24,7 +24,7 @@ export type Notice = z.infer<typeof Notice>;
 const ifNotYou =
   'If this was not you, set a new password now: choose “forgot password” where you sign in. That ends every session and API key of your account.';
 
-/** What a mail says of each: subject, what happened, and what to do. */
+/** The content of each mail: subject, event, and advice. */
 function contentOf(notice: Notice): { subject: string; happened: string[]; advice: string } {
   switch (notice.kind) {
     case 'password changed': {
@@ -108,7 +108,10 @@ const sendAccountNotice = jobHandler({
   },
 });
 
-/** Tells the owner of an address, in the transaction of the cause. `request` is left out where others acted. */
+/**
+ * Enqueues a notice to the owner of an address, in the transaction of its cause. `request` is omitted if somebody else
+ * acted.
+ */
 export async function notifyAccountOwner(
   db: Db,
   { email, notice, request, now }: { email: string; notice: Notice; request?: RequestInfo; now: Date },

@@ -1,4 +1,4 @@
-/* What a User-Agent is called in a mail. Its own words are the caller's, so none of them is shown. */
+/* Names of devices for mails. The caller controls the User-Agent, so none of its text is shown. */
 
 const programs: [RegExp, string][] = [
   [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
@@ -26,7 +26,7 @@ const systems: [RegExp, string][] = [
 const nameIn = (names: [RegExp, string][], text: string): string | undefined =>
   names.find(([pattern]) => pattern.test(text))?.[1];
 
-/** The family of a program and its system, such as "Firefox on Linux": the same for all of its versions. */
+/** The program and its system, such as "Firefox on Linux": the same for all versions. */
 export function deviceOf(userAgent: string | null): string {
   const text = (userAgent ?? '').slice(0, 500);
   const program = nameIn(programs, text) ?? 'an unknown program';

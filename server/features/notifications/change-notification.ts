@@ -8,10 +8,7 @@ import type { Notification } from './schemas.ts';
 const flagNames = ['is_read', 'is_starred', 'is_later', 'is_archived'] as const;
 export type Flags = Record<(typeof flagNames)[number], boolean>;
 
-/**
- * Sets flags of one of the caller's notifications; the badge follows where it was read, or unread again. Flags that are
- * as they were change nothing and make no event.
- */
+/** Sets flags of one of the caller's notifications, and updates the unread count. Unchanged flags cause no event. */
 export async function changeNotification(
   { db, caller, services }: Context & { db: Db; caller: Member },
   notificationId: number,

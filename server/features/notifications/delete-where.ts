@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
 import { appendRecipientEvent, lockCounters, type Recipient } from './queries.ts';
 
-/** Deletes the named notifications of a person, or all of them, and answers how many there were. */
+/** Deletes the given notifications of a person, or all of them, and returns how many there were. */
 export async function deleteWhere(db: Db, recipient: Recipient, ids: number[] | 'all', now: Date): Promise<number> {
   await lockCounters(db, recipient);
   const gone = await db

@@ -5,19 +5,19 @@ import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Recipient } from './queries.ts';
 
-/** The columns that a list is filtered by, each to one value. */
+/** The columns that a list is filtered by, each with one value. */
 export type Filters = {
   [Key in (typeof filterColumns)[number]]?: Selectable<Schema['notifications']>[Key] | undefined;
 };
 
-/** The names of those columns: lists and totals have a statement for each choice of them. */
+/** The key of a filter: its column names. Lists and totals have one statement for each key. */
 export const filterKeyOf = (filters: Filters): string =>
   filterColumns.filter((name) => filters[name] !== undefined).join(' ');
 
 export const columnsIn = (filterKey: string): (keyof Filters)[] =>
   filterColumns.filter((name) => filterKey.split(' ').includes(name));
 
-/** How many notifications a person has of which those columns are as given. */
+/** The number of a person's notifications that match the filters. */
 export async function countFiltered(db: Db, recipient: Recipient, filters: Filters): Promise<number> {
   const [row] = await sumCounters(db, filterKeyOf(filters), { ...recipient, ...filters });
   return row!.count;

@@ -85,7 +85,7 @@ function readRows(db: Db, wanted: Filters, recipient: Recipient, offset: number)
   return readMatching(db, filterKey, { ...recipient, ...wanted, offset });
 }
 
-/** What is asked for most has one plan for all. */
+/** The most frequent list has one generic plan. */
 const readNewest = compiled<Recipient, NotificationRow>((db, placeholder) =>
   withRelatedRows(ownNotifications(db, { companyId: placeholder('companyId'), employeeId: placeholder('employeeId') }))
     .orderBy('n.notification_id', 'desc')
@@ -93,7 +93,7 @@ const readNewest = compiled<Recipient, NotificationRow>((db, placeholder) =>
     .compile(),
 );
 
-/** Planned by what is wanted: only then an index of what few notifications have is found. */
+/** Planned by its values: only then PostgreSQL uses an index on rare notifications. */
 const readMatching = compiledFor<string, Recipient & Filters & { offset: number }, NotificationRow>(
   (db, placeholder, filterKey) => {
     const own = ownNotifications(db, { companyId: placeholder('companyId'), employeeId: placeholder('employeeId') });
@@ -108,7 +108,7 @@ const readMatching = compiledFor<string, Recipient & Filters & { offset: number 
   },
 );
 
-/** Of everything it is one row; of whatever else is wanted the tallies are summed. */
+/** The unfiltered total is one row; for a filter the tallies are summed. */
 async function totalOf(db: Db, recipient: Recipient, wanted: Filters): Promise<number> {
   return filterKeyOf(wanted) === '' ? (await readCounters(db, recipient)).total : countFiltered(db, recipient, wanted);
 }

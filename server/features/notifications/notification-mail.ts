@@ -9,17 +9,17 @@ import type { NewNotification } from './notify.ts';
 import { preferencesLink } from './preferences.ts';
 
 /*
- * Notifications that a person wants by mail as well. Their rules:
+ * Notifications that a person also receives by mail. Their rules:
  *
- * - Mailed is what concerns the reader directly (`primary`) and what the company is told (`others`), never what they merely
- *   follow. Mentions have a mail of their own.
- * - What is told to a person at once, such as all tasks that are due tomorrow, is one mail.
- * - A person is sent at most 20 such mails an hour; what is beyond that is in the app alone.
- * - Somebody who has not accepted an invitation may be a stranger, and is sent none.
+ * - Mail is sent for what concerns the reader directly (`primary`) and for news of the company (`others`), never for
+ *   what they merely follow. Mentions have a separate mail.
+ * - Notifications that a person gets at once, such as all tasks that are due tomorrow, are one mail.
+ * - A person gets at most 20 such mails an hour; further notifications are in the app only.
+ * - A person who has not accepted an invitation may be an outsider, and gets none.
  */
 
 const hourlyMax = 20;
-/** So many are listed in one mail; of the others it says how many they are. */
+/** The most notifications that one mail lists; for the others it gives their number. */
 const listedMax = 20;
 const mailedPriorities = new Set<NewNotification['priority']>(['primary', 'others']);
 
@@ -89,7 +89,7 @@ export async function mailNotifications(
   await enqueueJobs(db, sendNotificationMail, mails, now);
 }
 
-/** Counts one more mail for each of them, and answers for whom it is within the limit. */
+/** Counts one more mail for each person, and returns those within the limit. */
 async function takeAllowance(
   db: Db,
   companyId: number,
@@ -108,7 +108,7 @@ async function takeAllowance(
   return new Set(rows.filter(({ count }) => count <= hourlyMax).map((row) => row.employee_id));
 }
 
-/** Whom it is for, while they are active and have joined the company, and whether they still want such mail. */
+/** The recipient, if they are active, have joined the company and still want such mail. */
 async function findRecipient(
   db: Db,
   { companyId, employeeId, category }: { companyId: number; employeeId: number; category: string },

@@ -4,10 +4,10 @@ import { appendEvents } from '../../kernel/append-event.ts';
 import type { appTypes, categories, priorities } from './kinds.ts';
 import { mailNotifications } from './notification-mail.ts';
 
-/** A notification to be made, for one person. */
+/** A notification to create, for one person. */
 export type NewNotification = {
   recipientId: number;
-  /** The event and the reason, such as `comment 12 mentioned`: the same cause makes one notification for one person. */
+  /** The event and the reason, such as `comment 12 mentioned`: the same cause creates one notification per person. */
   cause: string;
   appType: (typeof appTypes)[number];
   category: (typeof categories)[number];
@@ -28,9 +28,9 @@ export const streamName = 'recipient';
 export const streamOf = (recipientId: number): string => `${streamName} ${recipientId}`;
 
 /**
- * Creates notifications and appends to their recipients' streams, in the caller's transaction: four statements, however many
- * there are. A notification that exists for the same cause is left alone, so a job may run twice. Returns the recipients who
- * were not notified before, including those who want no such notification in the app.
+ * Creates notifications and appends events to their recipients' streams, in the caller's transaction, with four
+ * statements for any number. A notification with the same cause is not created again, so a job may run twice. Returns
+ * the recipients without an earlier one, including those who want no such notification in the app.
  */
 export async function notify(
   db: Db,
@@ -52,12 +52,12 @@ export async function notify(
   return news.map((one) => one.recipientId);
 }
 
-/** Tells the recipients' streams of notifications that have just been made. */
+/** Appends new notifications to the recipients' streams. */
 async function appendCreated(db: Db, companyId: number, made: Created[]): Promise<void> {
   const perRecipient = new Map<number, number>();
   for (const { recipientId } of made) perRecipient.set(recipientId, (perRecipient.get(recipientId) ?? 0) + 1);
   const unread = await listUnread(db, companyId, [...perRecipient.keys()]);
-  // As many were unread after each as there would have been one by one.
+  // Each event has the unread count that single inserts would have given.
   const before = new Map([...unread].map(([id, count]) => [id, count - perRecipient.get(id)!]));
   const events = made.map(({ recipientId, notificationId, createdAt }) => {
     const count = before.get(recipientId)! + 1;
@@ -76,10 +76,10 @@ const keyOf = (employeeId: number, category: string): string => `${employeeId} $
 
 type Preference = { in_app: boolean; email: boolean };
 
-/** How people are told who have said nothing else, in a company that has not either. */
+/** The default preference of people and companies without one. */
 const defaultPreference: Preference = { in_app: true, email: false };
 
-/** How recipients want to be told of such things, where that is not as usual: by a word of their own, else of their company. */
+/** The preferences of recipients that differ from the default: their own, or else their company's. */
 async function findPreferences(
   db: Db,
   companyId: number,
@@ -101,9 +101,9 @@ async function findPreferences(
 type Created = NewNotification & { notificationId: number; createdAt: Date };
 
 /**
- * Writes notifications under the row locks of their recipients' counts, taken in the order of recipients, where they also
- * get their identifiers and times. So identifiers, times and the numbers of the stream's events are all in the order of
- * commits, even where the clocks of nodes differ. Answers those that no earlier one has the same cause as, by identifier.
+ * Inserts notifications under the row locks of their recipients' counts, taken in the order of recipients. Identifiers
+ * and times are assigned under these locks, so they and the sequence numbers of events are all in the order of commits,
+ * even if the clocks of nodes differ. Returns those whose cause is new, by identifier.
  */
 async function insertInOrder(db: Db, companyId: number, all: NewNotification[], now: Date): Promise<Created[]> {
   const { rows } = await sql<{ position: number; notification_id: number; created_at: Date }>`
@@ -148,7 +148,7 @@ async function insertInOrder(db: Db, companyId: number, all: NewNotification[], 
   }));
 }
 
-/** How many are unread now, by recipient. */
+/** The current unread counts, by recipient. */
 async function listUnread(db: Db, companyId: number, recipientIds: number[]): Promise<Map<number, number>> {
   const rows = await db
     .selectFrom('notification_counts')

@@ -13,13 +13,13 @@ const Ways = z.object({
   }),
 });
 
-/** Where people turn mail off, for the end of each. */
+/** The link to the mail preferences, for the end of each mail. */
 export const preferencesLink = ({ appUrl }: Settings) => ({
   label: 'Change your notification preferences',
   url: `${appUrl}/notification-preferences`,
 });
 
-/** How a person wants to be told, for each category; what they have not set is as their company is set up. */
+/** A person's preferences for each category; the company's apply where they have set none. */
 export const Preferences = z
   .object({ task: Ways, project: Ways, need_attention: Ways, message: Ways, notice: Ways })
   .meta({

@@ -10,17 +10,17 @@ import type { Flags } from './change-notification.ts';
 import { streamOf } from './notify.ts';
 import type { Notification } from './schemas.ts';
 
-/** Whose notifications these are: a person of one company. */
+/** The recipient of notifications: a person of one company. */
 export type Recipient = { companyId: number; employeeId: number };
 
-/** Notifications are one's own only: a colleague's are refused, a stranger's are not there. */
+/** Allows a person's own notifications only: a colleague's are 403, those of another company 404. */
 export async function requireSelf(db: Db, caller: Member, employeeId: number): Promise<Recipient> {
   if (employeeId === caller.employeeId) return { companyId: caller.companyId, employeeId };
   const colleague = await findEmployee(db, caller.companyId, employeeId);
   throw colleague ? FORBIDDEN({ detail: 'Notifications are read and changed by their recipient only.' }) : NOT_FOUND();
 }
 
-/** The notifications of one person, for further conditions; list, total and badge are all made of it. */
+/** The notifications of one person, for further conditions; list, total and unread count all use it. */
 export function ownNotifications(
   db: Db,
   { companyId, employeeId }: { [Key in keyof Recipient]: ValueOrPlaceholder<number> },
@@ -95,12 +95,14 @@ export async function listByIds(db: Db, companyId: number, ids: number[]): Promi
   return rows.map(toNotification);
 }
 
-/** Events name at most so many; for more, subscribers read the list again. */
+/** The most identifiers in one event; with more, subscribers read the list again. */
 const idsMax = 1_000;
 
 export type Counters = { unread: number; total: number };
 
-/** What is kept for the badge: as long as it is held, nobody else changes this person's notifications. */
+/**
+ * Locks a person's counters and returns them: until the transaction ends no other changes this person's notifications.
+ */
 export async function lockCounters(db: Db, { companyId, employeeId }: Recipient): Promise<Counters> {
   const counts = await db
     .selectFrom('notification_counts')
@@ -124,7 +126,10 @@ const countsOf = rowLoader<Counters & { company_id: number; employee_id: number 
     .compile(),
 );
 
-/** Tells the recipient's stream that some were deleted, read or got other flags. Needs {@link lockCounters} before. */
+/**
+ * Appends an event about deleted, read or changed notifications to the recipient's stream. Call {@link lockCounters}
+ * first.
+ */
 export async function appendRecipientEvent(
   db: Db,
   recipient: Recipient,

@@ -25,7 +25,7 @@ export const readAllNotifications = member
       .set({ is_read: true })
       .where('company_id', '=', recipient.companyId)
       .where('recipient_id', '=', recipient.employeeId)
-      // In these words the index of what is unread serves every plan.
+      // In this form every plan uses the index of unread notifications.
       .where(sql<boolean>`not is_read`)
       .returning('notification_id')
       .execute();

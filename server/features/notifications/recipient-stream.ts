@@ -69,7 +69,7 @@ const Changed = z.object({
   read: z.boolean().default(true),
 });
 
-/** A person's notifications, for themself. */
+/** The stream of a person's notifications, for that person only. */
 export const recipientStream: StreamKind<z.infer<typeof NotificationEvent>> = {
   name: streamName,
   event: NotificationEvent,

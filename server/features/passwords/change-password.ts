@@ -74,7 +74,7 @@ export const changePassword = member
       .where('password_hash', '=', account.password_hash)
       .returning('account_id')
       .executeTakeFirst();
-    // Somebody else changed it while this was hashed.
+    // The password changed during the hashing.
     if (!changed) throw CURRENT_PASSWORD_WRONG();
     const because = 'password changed';
     await endOtherWaysIn(ctx.db, account, { except: sessionId, because, now });

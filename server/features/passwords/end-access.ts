@@ -3,7 +3,7 @@ import { inCompany } from '../../../db/scope.ts';
 import { endSessions, type Account } from '../auth/accounts.ts';
 import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
-/** Ends what else could get in after a new password: other sessions, and links, codes and tickets that are open. */
+/** Ends all other access after a new password: other sessions, and open links, codes and tickets. */
 export async function endOtherWaysIn(
   db: Db,
   { account_id: accountId, email }: Pick<Account, 'account_id' | 'email'>,
@@ -24,7 +24,7 @@ export async function endOtherWaysIn(
     .execute();
 }
 
-/** The live API keys that an account made, in words for a mail. */
+/** Describes the live API keys of an account, for a mail. */
 export async function describeApiKeys(db: Db, accountId: number, now: Date): Promise<string[]> {
   const found: string[] = [];
   for (const { companyId, employeeId } of await listEmployeesOf(db, accountId)) {

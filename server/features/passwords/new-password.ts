@@ -8,7 +8,10 @@ const charactersMin = 8;
 /** The most common passwords, from leaks. */
 const common = new Set(dictionary['passwords-common'].map((word) => word.toLowerCase()));
 
-/** The two fields of a new password, the same wherever one is set. Long ones are welcome; hashing a megabyte is not. */
+/**
+ * The two fields of a new password, the same everywhere. The limit allows long passwords, but hashing a megabyte is too
+ * slow.
+ */
 export const newPasswordFields = {
   new_password: z.string().max(1024).meta({
     description:
@@ -17,7 +20,7 @@ export const newPasswordFields = {
   confirm_password: z.string().max(1024),
 };
 
-/** No composition rules: length and not being on a list is what helps. */
+/** No composition rules: length and not being a common password are what helps. */
 export function checkNewPassword(fields: { new_password: string; confirm_password: string }): void {
   const { new_password: password, confirm_password: confirmation } = fields;
   if (password !== confirmation) {

@@ -8,7 +8,9 @@ import { isInvited } from '../memberships/open-invitations.ts';
 
 const lifetimeMs = 30 * 60 * 1000;
 
-/** Makes a reset token and mails its link, to known addresses only. The request itself does not look. */
+/**
+ * Generates a reset token and mails its link, to known addresses only. The request itself does not check the address.
+ */
 export const sendResetLink = jobHandler({
   name: 'send-reset-link',
   queue: 'mail',

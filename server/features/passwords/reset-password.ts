@@ -41,7 +41,7 @@ export const resetPassword = open
       .where('t.expires_at', '>', now)
       .select('a.email')
       .executeTakeFirst();
-    // Only a live token is worth the hashing.
+    // Hashing is for live tokens only.
     if (!alive) throw INVALID_RESET_TOKEN();
     checkNotAddress(input, alive.email);
     const turn = { network: ctx.request.network, who: alive.email };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 
-/** How many projects or tasks that can be seen there are, of one status or of all; of tasks, those of one owner or of all. */
+/** The number of visible projects or tasks, of one status or all; of tasks, also of one owner or all. */
 export async function countVisible(
   db: Db,
   companyId: number,

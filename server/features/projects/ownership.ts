@@ -7,7 +7,7 @@ import { id } from '../../kernel/wire/fields.ts';
 import { listActiveIds } from '../employees/queries.ts';
 import { notify } from '../notifications/notify.ts';
 
-/** Tells somebody that a project is theirs now, while it still is. */
+/** Notifies the new owner of a project, if they still are. */
 const projectOwned = jobHandler({
   name: 'project-owned',
   payload: z.object({ companyId: id, projectId: id, actorId: id, ownerId: id, change: z.string() }),
@@ -44,7 +44,7 @@ const projectOwned = jobHandler({
   },
 });
 
-/** Notifies the new owner of a project, except of their own change. */
+/** Enqueues a notification of the new owner, unless they made the change. */
 export async function notifyNewOwner(
   db: Db,
   project: { companyId: number; projectId: number; actorId: number; ownerId: number },

@@ -41,7 +41,7 @@ export async function isProject(db: Db, companyId: number, projectId: number): P
   return row !== undefined;
 }
 
-/** The same with the row lock that a change needs. */
+/** The same, with the row lock for a change. */
 export async function lockProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
   return fromProjects(db, companyId)
     .where('project_id', '=', projectId)
@@ -50,7 +50,7 @@ export async function lockProject(db: Db, companyId: number, projectId: number):
     .executeTakeFirst();
 }
 
-/** The same with the row lock that a deletion needs: it waits for changes of the tasks in the project. */
+/** The same, with the row lock for a deletion: it waits for changes of the tasks in the project. */
 export async function lockProjectToDelete(
   db: Db,
   companyId: number,
@@ -63,7 +63,7 @@ export async function lockProjectToDelete(
     .executeTakeFirst();
 }
 
-/** Who may change a project and delete projects and tasks: those who answer for it, and those who lead. */
+/** Whether the caller may change a project, and delete projects and tasks: the owner and those who lead. */
 export function mayManage(caller: Member, thing: { owner_id: number }): boolean {
   return caller.isAdmin || caller.isTeamLeader || thing.owner_id === caller.employeeId;
 }

@@ -5,7 +5,7 @@ import { moment } from '../../kernel/wire/moments.ts';
 export const projectStatuses = ['active', 'on_hold', 'completed', 'archived'] as const;
 export const projectStatus = z.enum(projectStatuses);
 
-/** Hours as people plan them. */
+/** Planned hours. */
 export const hours = decimal({ max: 99_999_999.99 });
 
 export const Project = z
@@ -23,7 +23,7 @@ export const Project = z
   })
   .meta({ id: 'Project' });
 
-/** What people set on a project; where a field may be left out, the operation says so. */
+/** The fields of a project that callers set; each operation says which may be omitted. */
 export const projectFields = {
   name: text({ max: 200 }),
   description: text({ min: 0, max: 20_000 }).nullable(),

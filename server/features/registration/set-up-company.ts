@@ -12,7 +12,7 @@ export async function setUpCompany(
   transaction: Db,
   { name, referralCode, now }: { name: string; referralCode: string | null; now: Date },
 ): Promise<{ companyId: number; subscription: TrialSubscription }> {
-  // Row-level security: a new company's first row belongs to no scope yet.
+  // A new company's first row belongs to no scope of row-level security yet.
   const { company_id: companyId } = await acrossCompanies(transaction)
     .insertInto('companies')
     .values({ name, timezone: 'UTC', referral_code: referralCode, created_at: now, updated_at: now })
@@ -52,7 +52,7 @@ async function startTrial(
   return { _id, plan: trialPlan, status: 'trialing', startsAt: now, endsAt, trial: true };
 }
 
-/** The schedule, workspace, storage and notification settings that a new company begins with. */
+/** The initial schedule, workspace, storage and notification settings of a company. */
 async function insertDefaults(
   db: Db,
   { companyId, storageBytes, now }: { companyId: number; storageBytes: number; now: Date },

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 
 /*
- * Figures from what is kept: time by day and person, tasks by project and owner, comments by sender. What depends on
- * today (overdue, this week) is counted through indexes that hold little else. Nothing here reads all tasks or all logs.
- * Each is one statement, so its figures are of one moment, and the time zone is that of the days as they are kept.
+ * Statistics from stored counters: time by day and person, tasks by project and owner, comments by sender. Figures that
+ * depend on today (overdue, this week) are counted through narrow indexes. Nothing here reads all tasks or all logs.
+ * Each query is one statement, so its figures are of one moment, and it uses the time zone of the stored days.
  */
 
 export type Statistics = {

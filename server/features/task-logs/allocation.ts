@@ -6,7 +6,7 @@ import { hoursOf } from '../projects/hours.ts';
 
 export type ExceededProject = { projectId: number; allocatedHours: number; loggedHours: number };
 
-/** Those of the given projects that exceed their allocation now. */
+/** The given projects that exceed their allocation now. */
 export async function listExceededProjects(
   db: Db,
   companyId: number,

@@ -66,7 +66,7 @@ export const bulkCreateTaskLogs = member
     const now = services.clock.now();
     const taskIds = entries.map(({ taskId }) => taskId);
     const [isActive, locked] = await inOrder(db, [
-      // The caller is an active employee.
+      // The caller is known to be active.
       () => employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
       () => lockVisibleTasks(db, companyId, taskIds),
     ]);

@@ -24,7 +24,7 @@ const Entry = z.object({
 export const entries = z.array(Entry).min(1, size).max(entriesMax, size);
 type Entries = z.output<typeof entries>;
 
-/** What is wrong with entries beyond their shape, each by its place in the list. */
+/** The issues of entries beyond their shape, each with its index. */
 export async function findEntryIssues(
   db: Db,
   {
@@ -61,7 +61,7 @@ async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly 
   return rows.map((row) => row.employee_id);
 }
 
-/** Which entries became which logs, in the order of the entries, and which were duplicates. */
+/** Pairs entries with the logs they became, in the order of the entries, and lists duplicates. */
 export function partition(entries: Entries, made: readonly TaskLogRow[]) {
   const keyOf = (taskId: number, start: Date) => `${taskId} ${start.getTime()}`;
   const rows = new Map(made.map((row) => [keyOf(row.task_id, row.start_time), row]));
@@ -72,7 +72,7 @@ export function partition(entries: Entries, made: readonly TaskLogRow[]) {
     const row = rows.get(key);
     if (row) created.push(row);
     else skipped.push({ index, taskId, userId, startTime, reason: 'duplicate' });
-    // The first of several alike is the one that was stored.
+    // The first of several equal entries was stored.
     rows.delete(key);
   }
   return { created, skipped };

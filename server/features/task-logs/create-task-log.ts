@@ -50,7 +50,7 @@ export const createTaskLog = member
 
     const [task, isActive] = await inOrder(db, [
       () => lockVisibleTask(db, companyId, taskId),
-      // The caller is an active employee.
+      // The caller is known to be active.
       () => employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
     ]);
     if (!task) throw notFoundIn('task_id');

@@ -6,15 +6,15 @@ import { id } from '../../kernel/wire/fields.ts';
 import { notify } from '../notifications/notify.ts';
 
 /**
- * Tells the admins that a project has taken more hours than it was allocated. The figures are those of the crossing;
- * who is an admin is asked when it runs, for the job may have waited.
+ * Notifies the admins that a project exceeded its allocated hours. The figures are those of the crossing; the admins
+ * are looked up when the job runs, because it may have waited.
  */
 const projectHoursExceeded = jobHandler({
   name: 'project-hours-exceeded',
   payload: z.object({
     companyId: id,
     projectId: id,
-    /** Names this crossing: the next one of the same project notifies again. */
+    /** Identifies this crossing: the next one of the same project notifies again. */
     crossing: z.string(),
     allocatedHours: z.number(),
     loggedHours: z.number(),

@@ -42,5 +42,5 @@ export const listLogsOfTask = member
     );
   });
 
-/** Up to so many logs, each with up to 10,000 characters, are answered in one piece. */
+/** Up to this many logs, each with up to 10,000 characters, are answered at once. */
 const shortMax = 250;

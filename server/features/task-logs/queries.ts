@@ -42,7 +42,7 @@ export function toTaskLog(row: TaskLogRow): z.input<typeof TaskLog> {
   };
 }
 
-/** The newest logs of a task, the newest start first, at most so many. */
+/** The newest logs of a task up to a limit, the newest start first. */
 export async function listNewestTaskLogs(
   db: Db,
   { companyId, taskId, limit }: { companyId: number; taskId: number; limit: number },
@@ -58,12 +58,12 @@ export async function listNewestTaskLogs(
     .execute();
 }
 
-/** What a batch of logs holds: bytes of descriptions, and logs. */
+/** The limits of a batch: bytes of descriptions, and logs. */
 const batch = { weightMax: 256 * 1024, countMax: 1_000 };
 
 /**
- * All logs of a task in the same order, in batches. They are those of the moment when reading begins, as they are when
- * their batch is read; one that has left the task by then is left out.
+ * All logs of a task in the same order, in batches. They are the logs of the start of reading, with their content at
+ * the time when their batch is read; a log that has left the task by then is left out.
  */
 export async function* taskLogsInBatches(db: Db, companyId: number, taskId: number): AsyncGenerator<TaskLogRow[]> {
   const { rows } = await sql<{ packed: Buffer | null }>`
@@ -75,7 +75,7 @@ export async function* taskLogsInBatches(db: Db, companyId: number, taskId: numb
   const logs = new PackedIds(rows[0]!.packed);
   for (const indexes of batchesOf(logs.indexes(), (index) => logs.weight(index), batch)) {
     const ids = indexes.map((index) => logs.id(index));
-    // The offset keeps each a look into the primary key, whatever the planner thinks.
+    // The offset forces a look-up in the primary key for each row, whatever the planner estimates.
     const { rows: found } = await sql<TaskLogRow>`
       select ${sql.join(columns.map((name) => sql.ref(`l.${name}`)))}
       from unnest(${ids}::bigint[]) with ordinality as asked (task_log_id, place)
@@ -99,8 +99,8 @@ export type NewTaskLog = {
 };
 
 /**
- * Inserts logs and answers those that were made. One with the task, employee and start of another, stored, given
- * earlier in the list or being stored by somebody else this moment, is left out: the constraint decides.
+ * Inserts logs and returns the inserted ones. A log with the task, employee and start of another one (stored, earlier
+ * in the list, or being stored concurrently) is left out: the constraint decides.
  */
 export async function insertTaskLogs(
   db: Db,
@@ -121,8 +121,8 @@ export async function insertTaskLogs(
 }
 
 /**
- * Inserts one log. A duplicate is an error of the database's, and the end of the transaction: {@link refuseDuplicate} names
- * it. That costs half of what it does to look and leave out.
+ * Inserts one log. A duplicate is a database error that ends the transaction: {@link refuseDuplicate} translates it.
+ * That costs half as much as checking first.
  */
 export async function insertTaskLog(
   db: Db,
@@ -151,9 +151,9 @@ const writeTaskLog = compiled<NewTaskLog & { companyId: number; now: Date }, Tas
     .compile(),
 );
 
-/** Whatever was thrown, by its name where it says that there is such a log. */
+/** Rethrows an error, as the API error for a duplicate log if it is one. */
 export function refuseDuplicate(error: unknown): never {
-  // By its fields, not its class: the embedded database throws a class of its own.
+  // By its fields, not its class: the embedded database throws a different class.
   const isDuplicate = error instanceof Error && 'constraint' in error && error.constraint === 'task_logs_duplicate';
   throw isDuplicate ? DUPLICATE_TASK_LOG({ cause: error }) : error;
 }
@@ -171,7 +171,7 @@ type NewTaskLogs = {
 };
 
 const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, placeholder) =>
-  // In the order of the constraint, so that two lists that share entries do not wait for each other.
+  // In the order of the constraint, so that two lists with common entries cannot deadlock.
   sql<TaskLogRow>`
     insert into task_logs (
       company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
@@ -191,16 +191,13 @@ const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, placeholder) =>
     returning ${sql.join(columns.map((name) => sql.ref(name)))}`.compile(db),
 );
 
-/**
- * A log that is about to be changed, with its row and its task held until the transaction ends.
- * A log goes with its task when that is deleted.
- */
+/** Locks a log and its task until the transaction ends, to change the log. A log is deleted with its task. */
 export async function lockTaskLog(db: Db, companyId: number, taskLogId: number): Promise<TaskLogRow | undefined> {
   const found = () =>
     db.selectFrom('task_logs').where('company_id', '=', companyId).where('task_log_id', '=', taskLogId);
   const seen = await found().select('task_id').executeTakeFirst();
   if (!seen || !(await lockVisibleTask(db, companyId, seen.task_id))) return undefined;
   const row = await found().where('task_id', '=', seen.task_id).select(columns).forUpdate().executeTakeFirst();
-  // Deleted or moved to another task while its lock was waited for: look again.
+  // It was deleted or moved to another task during the wait for its lock: read again.
   return row ?? lockTaskLog(db, companyId, taskLogId);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf, text } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
 
-/** Time that an employee spent on a task. */
+/** A period that an employee spent on a task. */
 export const TaskLog = z
   .object({
     _id: idOf('taskLog'),
@@ -19,5 +19,5 @@ export const TaskLog = z
   })
   .meta({ id: 'TaskLog' });
 
-/** What was done; null for nothing to say. */
+/** A description of the work, or null. */
 export const logDescription = text({ min: 0, max: 10_000 }).nullish();

@@ -6,10 +6,10 @@ const futureMaxMs = 24 * 3600 * 1000;
 
 export type Times = { start: Date; end: Date };
 
-/** What a caller calls the two times, and which of them to blame where they do not go together. */
+/** The caller's names of the two times, and the one to report when they do not fit together. */
 export type TimeFields = { start: Issue['path']; end: Issue['path']; blame?: 'start' | 'end' };
 
-/** What is wrong with the times of a log: a log ends after it starts, lasts a day at most, and ends tomorrow at most. */
+/** The issues of a log's times: a log ends after it starts, lasts a day at most, and ends tomorrow at most. */
 export function findTimeIssues({ start, end }: Times, now: Date, fields: TimeFields): Issue[] {
   const { blame = 'end' } = fields;
   const durationMs = end.getTime() - start.getTime();
@@ -25,7 +25,7 @@ export function findTimeIssues({ start, end }: Times, now: Date, fields: TimeFie
   return issues;
 }
 
-/** Refuses times that a log cannot have. */
+/** Throws if a log cannot have these times. */
 export function checkTimes(times: Times, now: Date, fields: TimeFields): void {
   const issues = findTimeIssues(times, now, fields);
   if (issues.length === 0) return;

@@ -3,12 +3,12 @@ import { compiled } from '../../../db/pipeline/compiled.ts';
 import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 
-/** Somebody's time from one moment to another. */
+/** A person's time from one moment to another. */
 export type Period = { employeeId: number; start: Date; end: Date };
 
 export type WorkDay = { day: string; working_seconds: number };
 
-/** The days that the given periods of one person touch, each with that person's working time of the whole day. */
+/** The days that the given periods of one person touch, each with the working time of the whole day. */
 export async function listWorkDays(db: Db, companyId: number, periods: readonly Period[]): Promise<WorkDay[]> {
   return readWorkDays(db, {
     companyId,

@@ -8,14 +8,14 @@ import { listActiveIds } from '../employees/queries.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { findVisibleTask } from './queries.ts';
 
-/** Tells people that a task is theirs now, or that they work on it, while that is still so. */
+/** Notifies people that they own a task or collaborate on it, if that is still so. */
 const taskAssigned = jobHandler({
   name: 'task-assigned',
   payload: z.object({
     companyId: id,
     taskId: id,
     actorId: id,
-    /** Names this change: being assigned again later notifies again. */
+    /** Identifies this change: a later assignment notifies again. */
     change: z.string(),
     ownerId: id.nullable(),
     collaboratorIds: z.array(id),
@@ -64,7 +64,7 @@ async function listCollaboratorIds(db: Db, companyId: number, taskId: number): P
   return rows.map((row) => row.employee_id);
 }
 
-/** Notifies a new owner and new collaborators, except of their own change. */
+/** Enqueues a notification of a new owner and new collaborators, except of their own change. */
 export async function notifyAssigned(
   db: Db,
   people: { companyId: number; taskId: number; actorId: number; ownerId: number | null; collaboratorIds: number[] },

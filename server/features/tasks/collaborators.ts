@@ -3,10 +3,9 @@ import type { Db } from '../../../db/open.ts';
 import { notFoundIn, VALIDATION_FAILED } from '../../errors/errors.ts';
 
 /**
- * Makes exactly the given people the collaborators of a task, each once. Somebody new must be an active employee of
- * the company; somebody who was there may stay although deactivated since. Refuses all the others by their places.
- * Answers who is new.
- * The task must be new or locked.
+ * Sets the collaborators of a task, each once. A new one must be an active employee of the company; an earlier one may
+ * stay although deactivated since. All others are errors, by their index. The task must be new or locked. Returns the
+ * new collaborators.
  */
 export async function setCollaborators(
   db: Db,

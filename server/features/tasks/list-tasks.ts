@@ -72,7 +72,7 @@ async function countOf(matching: ReturnType<typeof selectVisibleTasks>): Promise
   return count;
 }
 
-/** A LIKE pattern for a text as it stands: its own wildcards are letters like any other. */
+/** A LIKE pattern for a literal text: its wildcards are escaped. */
 function anywhere(wanted: string): string {
   return `%${wanted.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -13,7 +13,7 @@ import type { Task, taskStatuses } from './schemas.ts';
 
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** The tasks of one company that can be seen: a task goes with its project when that is deleted. */
+/** The visible tasks of one company: a task is deleted with its project. */
 export function selectVisibleTasks(db: Db, companyId: ValueOrPlaceholder<number>) {
   return db
     .selectFrom('tasks as t')
@@ -40,7 +40,7 @@ const readVisibleTask = compiled<{ companyId: number; taskId: number }, VisibleT
     .compile(),
 );
 
-/** Which of the given tasks, of any companies, can still be seen. */
+/** Those of the given tasks, of any companies, that are still visible. */
 export async function findVisibleTasks(db: Db, tasks: StreamName[]): Promise<StreamName[]> {
   const { rows } = await sql<{ company_id: number; task_id: number }>`
     select t.company_id, t.task_id
@@ -54,8 +54,8 @@ export async function findVisibleTasks(db: Db, tasks: StreamName[]): Promise<Str
 }
 
 /**
- * The same for writes that depend on the task's project (time logs): until the transaction ends, the task neither moves to
- * another project nor is deleted. Take tasks in the order of their identifiers, and before any project's row.
+ * The same for writes that depend on the task's project (time logs): until the transaction ends the task is neither
+ * moved nor deleted. Lock tasks in the order of their identifiers, and before any project's row.
  */
 export async function lockVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
   const [task] = await lockShared(db, { companyId, taskId });
@@ -67,7 +67,7 @@ const lockShared = compiled<{ companyId: number; taskId: number }, VisibleTask>(
   return selectLocked(db, companyId, lockedTask(db, companyId, placeholder('taskId')).forShare()).compile();
 });
 
-/** The same for several tasks at once, in the order of their identifiers; answers those that there are. */
+/** The same for several tasks, locked in the order of their identifiers; returns those that exist. */
 export async function lockVisibleTasks(db: Db, companyId: number, taskIds: readonly number[]): Promise<VisibleTask[]> {
   return lockAllShared(db, { companyId, taskIds });
 }
@@ -93,8 +93,8 @@ export async function lockTaskToChange(db: Db, companyId: number, taskId: number
 }
 
 /**
- * Who may hand a task over, move it or delete it: its owner, the owner of its project, team leaders and admins. The owner
- * of a task may delete its comments, so nobody makes themself one.
+ * Whether the caller may reassign, move or delete a task: its owner, the owner of its project, team leaders and admins.
+ * The owner of a task may delete its comments, so people cannot make themselves owner.
  */
 export function mayManageTask(caller: Member, task: { owner_id: number; project_owner_id: number }): boolean {
   return mayManage(caller, task) || task.project_owner_id === caller.employeeId;
@@ -109,7 +109,7 @@ function lockedTask(db: Db, companyId: ValueOrPlaceholder<number>, taskId: Value
     .select(['company_id', 'task_id', 'project_id', 'title', 'owner_id', 'status', 'due_date', 'completed_at']);
 }
 
-/** Locked first and joined afterwards: a lock on a join would lose the task that has moved while it waited. */
+/** Locked first and joined afterwards: a lock on a join would lose a task that moved during the wait. */
 function selectLocked(db: Db, companyId: ValueOrPlaceholder<number>, task: ReturnType<typeof lockedTask>) {
   return db
     .with('t', () => task)
@@ -140,7 +140,7 @@ export const taskColumns = [
 
 type WithCollaborators = { collaborators: { employee_id: number; name: string }[] };
 
-/** Tasks that were chosen, limited and all, with their collaborators: one statement, however many tasks. */
+/** Adds collaborators to selected tasks, in one statement for any number. */
 export function selectWithCollaborators(db: Db, chosen: AliasableExpression<TaskRow>) {
   return db
     .selectFrom(chosen.as('t'))
@@ -159,7 +159,7 @@ export function selectWithCollaborators(db: Db, chosen: AliasableExpression<Task
     );
 }
 
-/** A task that the caller has just written, even if its project is deleted at this moment. */
+/** A task that the caller has just written, even if its project is being deleted. */
 export async function getWrittenTask(db: Db, companyId: number, taskId: number): Promise<z.input<typeof Task>> {
   const task = db
     .selectFrom('tasks as t')

@@ -25,7 +25,7 @@ export const Task = z
   })
   .meta({ id: 'Task' });
 
-/** What people set on a task; where a field may be left out, the operation says so. */
+/** The fields of a task that callers set; each operation says which may be omitted. */
 export const taskFields = {
   projectId: idOf('project').meta({ description: 'A project of the company' }),
   title: text({ max: 300 }),

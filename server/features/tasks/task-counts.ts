@@ -3,14 +3,14 @@ import type { Db } from '../../../db/open.ts';
 import type { TaskStatus } from './queries.ts';
 import { taskStatuses } from './schemas.ts';
 
-/** What tasks are filtered by. */
+/** The filters of tasks. */
 export type Filters = {
   projectId?: number | undefined;
   ownerId?: number | undefined;
   status?: TaskStatus | undefined;
 };
 
-/** How many tasks there are of a project, of one owner or of all, of one status or of all. */
+/** The number of tasks of a project, of one owner or all, of one status or all. */
 export async function countInProject(
   db: Db,
   companyId: number,

@@ -71,7 +71,7 @@ export const updateTask = member
     };
     await notifyAssigned(db, people, now);
     if (isMoving) {
-      // New logs of the task wait for its lock, so no log is left behind.
+      // New logs of the task wait for its lock, so all logs are moved.
       await db
         .updateTable('task_logs')
         .set({ project_id: projectId, updated_at: now })

@@ -2,20 +2,20 @@ import type { Db } from '../../../db/open.ts';
 import { insertTaskLogs, type TaskLogRow } from '../task-logs/queries.ts';
 import { takeTimer, type TimerRow } from './queries.ts';
 
-/** No log is longer. */
+/** The longest log. */
 export const runsAtMostMs = 24 * 3600 * 1000;
-/** What the description of a log says whose timer nobody stopped in time. */
+/** The description of a log whose timer was not stopped in time. */
 const closedNote = 'Closed automatically after 24 hours.';
 const runsAtLeastMs = 1000;
 const descriptionMax = 10_000;
 
 /**
- * Logs the time of a timer that was taken away; wake the worker after the commit.
- * The time is kept also where the task was deleted.
+ * Logs the time of a timer that was deleted; wake the worker after the commit. The time is also logged if the task was
+ * deleted.
  */
 export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<TaskLogRow> {
   const { company_id: companyId, task_id: taskId, employee_id: employeeId, start_time: startTime } = timer;
-  // Held in its project until the log is stored there.
+  // Locked in its project until the log is stored.
   const { project_id: projectId } = await db
     .selectFrom('tasks')
     .where('company_id', '=', companyId)
@@ -30,7 +30,7 @@ export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<Ta
   return insertFree(db, companyId, log, now);
 }
 
-/** Closes one's timer where it has run its 24 hours; answers whether it did. */
+/** Closes the caller's timer if it has run 24 hours; returns whether it did. */
 export async function closeOverdueTimer(
   db: Db,
   { companyId, employeeId, now }: { companyId: number; employeeId: number; now: Date },
@@ -48,7 +48,7 @@ function withNote(description: string | null): string {
 
 type TimerLog = Parameters<typeof insertTaskLogs>[1]['logs'][number];
 
-/** A log entered by hand may start at the very same millisecond: then this one starts at the next that is free. */
+/** A log entered by hand may start at the same millisecond: then this one starts at the next free one. */
 async function insertFree(db: Db, companyId: number, log: TimerLog, now: Date): Promise<TaskLogRow> {
   for (let startTime = log.startTime; ; startTime = after(startTime, 1)) {
     const endTime = new Date(Math.max(log.endTime.getTime(), startTime.getTime() + runsAtLeastMs));

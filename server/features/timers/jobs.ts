@@ -8,8 +8,8 @@ import { closeOverdueTimer, closeTimer } from './close-timer.ts';
 import { takeTimer } from './queries.ts';
 
 /**
- * Due 24 hours after the start of a timer: closes the timer if it still runs, and notifies its owner. A timer that was
- * stopped in time, or started later, is left alone.
+ * Due 24 hours after the start of a timer: closes it if it still runs, and notifies its owner. A timer that was
+ * stopped, or started later, is not touched.
  */
 export const timerOverdue = jobHandler({
   name: 'timer-overdue',
@@ -44,7 +44,7 @@ export const timerOverdue = jobHandler({
 const stopTimerOnOffboarding = handlerOf(employeeOffboarded, async (services, { companyId, employeeId, leftAt }) => {
   const left = new Date(leftAt);
   await inTransaction(services, companyId, async (db) => {
-    // An employee who was restored since may have started another one.
+    // An employee who was restored since may have started another timer.
     const timer = await takeTimer(db, { companyId, employeeId, startedBy: left });
     if (timer) await closeTimer(db, timer, left);
   });

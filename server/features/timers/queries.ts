@@ -15,7 +15,7 @@ export async function findTimer(db: Db, companyId: number, employeeId: number): 
     .executeTakeFirst();
 }
 
-/** Starts a timer where none runs: of several who start one at once, one does, and the others get nothing. */
+/** Starts a timer if none runs; returns whether it did. Of concurrent calls one succeeds. */
 export async function insertTimer(db: Db, timer: TimerRow): Promise<boolean> {
   const made = await db
     .insertInto('timers')
@@ -27,8 +27,8 @@ export async function insertTimer(db: Db, timer: TimerRow): Promise<boolean> {
 }
 
 /**
- * Deletes a timer and returns it, to be logged: of several callers at once, one gets it. Where `startedBy` is
- * given, only one that was started then or before.
+ * Deletes a timer and returns it, to be logged: of concurrent callers one gets it. With `startedBy`, only a timer that
+ * was started by then.
  */
 export async function takeTimer(
   db: Db,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
 
-/** Time that is being taken. */
+/** A running timer. */
 export const Timer = z
   .object({
     taskId: idOf('task'),

@@ -30,7 +30,7 @@ export const startTimer = member
     const { companyId, employeeId } = caller;
     const now = services.clock.now();
     if (!(await lockVisibleTask(db, companyId, input.taskId))) throw notFoundIn('taskId');
-    // One that has run its 24 hours is over, even if that was not recorded yet.
+    // A timer that has run 24 hours is over, even if that was not recorded yet.
     await closeOverdueTimer(db, { companyId, employeeId, now });
 
     const timer = {

@@ -1,11 +1,11 @@
 /*
- * CSV as RFC 4180 has it, for spreadsheets as well as programs: UTF-8 with a byte order mark, without which Excel reads
- * accents as rubbish, and no cell that a spreadsheet would run as a formula.
+ * CSV by RFC 4180, for spreadsheets and programs: UTF-8 with a byte order mark, without which Excel shows wrong
+ * accents, and no cell that a spreadsheet would run as a formula.
  */
 
 const byteOrderMark = '\uFEFF';
 
-/** A spreadsheet takes what begins like this for a formula; full-width signs count there as well. */
+/** A cell that a spreadsheet takes for a formula; full-width signs count too. */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
 export type Cell = string | number | null;
@@ -17,12 +17,12 @@ export function csvLine(cells: readonly Cell[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
-  // The apostrophe makes it text.
+  // The apostrophe turns it into text.
   const text = formula.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The text of a file in pieces: its columns, its rows as they come, and a last line made when they have all come. */
+/** The file in pieces: its columns, its rows as they come, and a last line after all rows. */
 export async function* csvPieces(
   columns: readonly string[],
   batches: AsyncIterable<readonly Cell[][]>,

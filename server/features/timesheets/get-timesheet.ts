@@ -17,7 +17,7 @@ import { groupings, rowSchemas, Timesheet, type Grouping, type Row } from './sch
 
 const daysMax = 366;
 const dayMs = 24 * 3600 * 1000;
-/** Up to so many rows are answered in one piece. */
+/** Up to this many rows are answered at once. */
 const shortMax = 5_000;
 
 const csvExample = [
@@ -93,7 +93,7 @@ const secondsOf = (rows: readonly Row[]): number => rows.reduce((total, { second
 
 type Head = Pick<Scope, 'from' | 'to'> & { groupBy: Grouping };
 
-/** The pieces of a sheet whose first rows have been read. */
+/** The pieces of a timesheet whose first rows have been read. */
 function longTimesheet(head: Head, first: Row[], following: AsyncIterable<Row[]>): AsyncGenerator<string> {
   let totalSeconds = 0;
   async function* batches() {

@@ -1,15 +1,15 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 
-/** Whose time, on what, on which days: from the first moment of one to the last of the other. */
+/** The scope of a timesheet: people, projects and days, from the start of `from` to the end of `to`. */
 export type Scope = { companyId: number; from: string; to: string; employeeId?: number; projectId?: number };
 
-/** What time is summed for: the columns of a log that name a person, a project or a task. */
+/** The subjects of sums: the columns of a log that identify a person, a project or a task. */
 export type Subject = 'employee_id' | 'project_id' | 'task_id';
 
 /**
- * The logs of some subjects that reach into the range, with its first moment and the one after its last as `r`.
- * A log lasts a day at most, so its start is enough to find it in the indexes.
+ * The logs of some subjects that overlap the range, with the range's first moment and the one after its last as `r`. A
+ * log lasts a day at most, so indexes on its start are enough.
  */
 function logsInRange({ companyId, from, to, employeeId, projectId }: Scope, subject: Subject, ids: number[]) {
   const only = (column: Subject, id: number | undefined) =>
@@ -23,19 +23,19 @@ function logsInRange({ companyId, from, to, employeeId, projectId }: Scope, subj
 }
 
 /**
- * Seconds of a log between two moments, rounded from its start on: as they are kept by day, and so that its parts
- * add up to its duration wherever it is cut.
+ * Seconds of a log between two moments, rounded from its start on, as stored by day, so that its parts add up to its
+ * duration wherever it is cut.
  */
 const secondsBetween = (starts: RawBuilder<unknown>, ends: RawBuilder<unknown>) => sql<number>`
   extract(epoch from least(l.end_time, ${ends}) - l.start_time)::integer
   - extract(epoch from greatest(l.start_time, ${starts}) - l.start_time)::integer`;
 
-/** Parts of less than half a second round to nothing: what has only such parts has no time, and no row. */
+/** Parts of less than half a second round to nothing: a subject with only such parts has no row. */
 const hasTime = (seconds: RawBuilder<number>) => sql`sum(${seconds}) > 0`;
 
 export type Sum = { subject_id: number; seconds: number };
 
-/** Logged time of each of the given subjects that has any, in the whole range. */
+/** Logged time of each given subject that has any, in the whole range. */
 export async function sumBySubject(db: Db, scope: Scope, subject: Subject, ids: number[]): Promise<Sum[]> {
   const seconds = secondsBetween(sql`r.starts`, sql`r.ends`);
   const { rows } = await sql<Sum>`
@@ -48,7 +48,7 @@ export async function sumBySubject(db: Db, scope: Scope, subject: Subject, ids: 
 
 export type DaySum = { subject_id: number; day: string; seconds: number };
 
-/** Logged time of people by their days in the range, in the order of days. */
+/** Logged time of people by day in the range, in the order of days. */
 export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Promise<DaySum[]> {
   const seconds = secondsBetween(sql`d.starts`, sql`d.ends`);
   const { rows } = await sql<DaySum>`
@@ -75,7 +75,7 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
 
 type Named = { employee_id: number; name: string };
 
-/** Everybody whose time it can be, whether they still work here or not. */
+/** All employees whose time may be in the range, current and former. */
 export async function listPeople(db: Db, { companyId, employeeId }: Scope): Promise<Named[]> {
   return db
     .selectFrom('employees')
@@ -85,7 +85,7 @@ export async function listPeople(db: Db, { companyId, employeeId }: Scope): Prom
     .execute();
 }
 
-/** All projects, deleted ones too: the time logged on them stays. */
+/** All projects, also deleted ones: the time logged on them remains. */
 export async function listProjects(db: Db, { companyId, projectId }: Scope) {
   return db
     .selectFrom('projects')
@@ -98,7 +98,7 @@ export async function listProjects(db: Db, { companyId, projectId }: Scope) {
 
 export type NamedTask = { task_id: number; title: string; project_id: number; project: string };
 
-/** The next tasks after the given one, deleted ones too; of one person only those that they ever logged time on. */
+/** The next tasks after the given one, also deleted ones; for one person only those on which they logged time. */
 export async function listTasksAfter(db: Db, scope: Scope, after: number, limit: number): Promise<NamedTask[]> {
   const { companyId, employeeId, projectId } = scope;
   return db

@@ -14,11 +14,11 @@ import { weekdays, type Grouping, type Row } from './schemas.ts';
 import { weekOf } from './week.ts';
 
 /*
- * The rows of a timesheet in their order, a batch of people, projects or tasks at a time: each batch is one statement
- * of its own, so however long the sheet is, little of it is held at once and no connection waits for its reader.
+ * The rows of a timesheet in order, a batch of people, projects or tasks at a time. Each batch is one statement, so a
+ * long timesheet needs little memory and no connection waits for its reader.
  */
 
-/** So many people at once: with a row for each day of a year, that is the most rows of a batch. */
+/** The number of people per batch: with a row for each day of a year, that is the largest batch. */
 const peopleAtOnce = 50;
 const projectsAtOnce = 200;
 const tasksAtOnce = 1000;

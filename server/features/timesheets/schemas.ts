@@ -15,7 +15,7 @@ const time = {
 };
 const onWeekday = z.int().nullable().meta({ description: 'Seconds on that day; null for a day outside the range' });
 
-/** The rows by grouping; their fields in this order are the columns of the CSV. */
+/** The rows by grouping; the order of their fields is the order of the CSV columns. */
 export const rowSchemas = {
   day: z.object({ ...person, date: day, ...time }),
   week: z.object({
