@@ -29,7 +29,7 @@ export function createStatementNames(): NameStatement {
 }
 
 const readOnlyTransaction = '25006';
-/** Connections whose server takes no writes, as a standby does: they are not kept, or they would be used for ever. */
+/** Connections to a server that takes no writes, such as a standby: the pool must drop them instead of reusing them. */
 const onStandby = new WeakSet<pg.ClientBase>();
 
 function noteFailure(client: pg.ClientBase, error: unknown): void {
