@@ -39,7 +39,7 @@ async function listDone(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The migrations that the database still lacks, for a readiness check. */
+/** The migrations that the database still lacks, for an operator's command. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   return pendingOf(await listDone(db));
 }
@@ -57,8 +57,8 @@ export type DatabaseState = {
 };
 
 /**
- * What keeps the database from serving. It is asked by a write that changes nothing: a connection on which that is refused
- * is not kept.
+ * The state of the database. It is queried by a write that changes nothing, because a connection on which that fails is
+ * not reused.
  */
 export async function readState(db: Db): Promise<DatabaseState> {
   try {

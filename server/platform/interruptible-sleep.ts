@@ -3,10 +3,7 @@ export type InterruptibleSleep = {
   wake(): void;
   /** Ignores calls of `wake` up to now. */
   forget(): void;
-  /**
-   * Sleeps until `wake` or for so long, and not at all if `wake` was called since the last sleep; returns whether it
-   * was woken.
-   */
+  /** Sleeps until `wake` or for so long, and not at all if `wake` was called since the last sleep. */
   take(ms: number): Promise<void>;
 };
 
