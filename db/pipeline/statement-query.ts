@@ -2,15 +2,14 @@ import pg from 'pg';
 import { setScope, type Scope } from '../scope.ts';
 
 /*
- * A query object for pg, for two reasons. pg copies a plain config property by property, which costs more than sending
- * it. And row-level security sends a statement's scope before it and before the same Sync, so that both form one
- * implicit transaction and the scope ends with it, while pg sends a Sync after each query. So this class binds and
- * executes two statements, as pg-cursor does, and overrides the methods that pg calls on every query: `submit` and two
- * `handle…` methods.
+ * A query that pg runs as it runs its own, for two reasons. pg copies a plain config property by property, which costs more
+ * than to send it. And row-level security sets a statement's scope in front of it, before the same Sync, so that both are one
+ * implicit transaction and the scope ends with it, while pg sends a Sync behind each query. So this one binds and executes
+ * two statements, as pg-cursor does, and overrides what pg calls on every query: `submit` and two `handle…` methods.
  */
 
 export type Statement = {
-  /** Undefined for a statement that is not prepared. */
+  /** Undefined for one that is not kept. */
   name: string | undefined;
   text: string;
   values: readonly unknown[];
@@ -18,7 +17,7 @@ export type Statement = {
 type Callback = (error: Error | null, result: pg.QueryResult) => void;
 
 type Base = {
-  /** Undefined for a statement that is not prepared. */
+  /** As in a query's config. */
   name: string | undefined;
   queryMode: string;
   submit(connection: pg.Connection): void;
@@ -37,7 +36,7 @@ class StatementQuery extends Query {
   constructor({ name, text, values }: Statement, scope: Scope | undefined, callback: Callback) {
     super(text, values, callback);
     this.name = name;
-    // A statement of the simple protocol would be outside the scope's implicit transaction.
+    // A statement of the simple protocol would not belong to the scope's transaction.
     this.queryMode = 'extended';
     this.#scope = scope;
     this.#isScoping = scope !== undefined;
@@ -64,11 +63,11 @@ class StatementQuery extends Query {
 /** The clients on which the scope's statement is prepared. */
 const prepared = new WeakSet<pg.ClientBase>();
 
-/** Sends a statement; in a scope, it first prepares the scope's own statement on the connection. */
+/** Sends a statement, in a scope behind what prepares the scope's own statement on its connection. */
 export function query(client: pg.ClientBase, statement: Statement, scope: Scope | undefined): Promise<pg.QueryResult> {
   if (scope && !prepared.has(client)) {
     prepared.add(client);
-    // Alone it sets nothing that lasts. If it fails, the statement behind it fails too, and it is prepared again.
+    // Alone it sets nothing that lasts. Where it fails, so does the statement behind it, and it is prepared again.
     client
       .query({ name: scopeName, text: setScope, values: [scope.role, scope.company] })
       .catch(() => void prepared.delete(client));
