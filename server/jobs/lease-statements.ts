@@ -15,21 +15,26 @@ export type LeasedJob = {
   leasedUntil: Date;
 };
 
-/** Leases up to `count` jobs of a queue that are due and not leased, those due longest first. */
+/**
+ * Leases up to `count` jobs of a queue that are due and not leased, those due longest first. They are picked in a
+ * materialized CTE, because a plan may run a subquery of the condition once for each row, and then leases more than `count`.
+ */
 export async function takeLeases(
   db: Db,
   { queue, count, heldIds, now, until }: { queue: Queue; count: number; heldIds: number[]; now: Date; until: Date },
 ): Promise<LeasedJob[]> {
+  if (count <= 0) return [];
   const { rows } = await sql<Omit<LeasedJob, 'leasedUntil'>>`
-    update jobs set leased_until = ${until}, attempts = attempts + 1
-    where job_id in (
+    with picked as materialized (
       select job_id from jobs
       where queue = ${queue} and dead_lettered_at is null and due_at <= ${now}
         and (leased_until is null or leased_until < ${now})
         and job_id <> all(${heldIds}::bigint[])
       order by due_at, job_id limit ${count} for update skip locked
     )
-    returning job_id as "jobId", handler, dedupe_key as "dedupeKey", payload,
+    update jobs as j set leased_until = ${until}, attempts = attempts + 1
+    from picked as p where j.job_id = p.job_id
+    returning j.job_id as "jobId", handler, dedupe_key as "dedupeKey", payload,
       created_at as "createdAt", attempts as attempt`.execute(db);
   return rows.map((row) => ({ ...row, leasedUntil: until })).toSorted((a, b) => a.jobId - b.jobId);
 }

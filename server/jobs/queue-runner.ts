@@ -34,9 +34,9 @@ export function createQueueRunner(
   function startJobs(): Promise<{ started: number; isFull: boolean }> {
     const mine = starting.then(async () => {
       const free = limit.free();
-      const jobs = free === 0 ? [] : await leases.take(queue, free);
+      const jobs = await leases.take(queue, free);
       for (const job of jobs) limit.add(run(job));
-      return { started: jobs.length, isFull: jobs.length === free };
+      return { started: jobs.length, isFull: jobs.length >= free };
     });
     starting = mine.catch(() => {});
     return mine;

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database } from '../../db/open.ts';
 import type { Log } from '../platform/log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createPeriodicTask } from '../platform/periodic-task.ts';
-import { deviceLifetimeMs } from '../features/auth/devices.ts';
-import { answerLifetimeMs } from '../kernel/idempotency.ts';
+import { batchSize, deleteBatch, rules } from './old-rows.ts';
 
 /**
  * Deletes rows that are no longer needed: used one-time tokens, expired idempotent answers and events, sessions that
@@ -17,57 +16,9 @@ export type Sweep = {
   stop(): Promise<void>;
 };
 
-const dayMs = 24 * 3600 * 1000;
-/** A subscriber may be disconnected this long and still receive every event it missed. */
-const eventLifetimeMs = 7 * dayMs;
-/** Longer than jobs are retried, and than days differ between two time zones. */
-const morningLifetimeMs = 7 * dayMs;
-/** Ended sessions are kept for investigations. */
-const endedSessionLifetimeMs = 30 * dayMs;
-/** Identity tokens are accepted for a moment after they expire, because clocks differ. */
-const identityTokenLeewayMs = 3_600_000;
-
-/** Small, so that no batch delays requests for long. */
-const batchSize = 500;
 const intervalMs = 3_600_000;
 /** The first sweep waits until the process has started. */
 const firstAfterMs = 60_000;
-
-/** Rows are deleted once `column`, an SQL expression, is `lifetimeMs` in the past. */
-type Rule = { table: string; key: string[]; column: string; lifetimeMs: number };
-
-const rules: Rule[] = [
-  { table: 'one_time_codes', key: ['email', 'purpose'], column: 'expires_at', lifetimeMs: 0 },
-  { table: 'one_time_tokens', key: ['token_hash'], column: 'expires_at', lifetimeMs: 0 },
-  { table: 'used_identity_tokens', key: ['token_hash'], column: 'expires_at', lifetimeMs: identityTokenLeewayMs },
-  {
-    table: 'account_devices',
-    key: ['account_id', 'device', 'network'],
-    column: 'last_seen_at',
-    lifetimeMs: deviceLifetimeMs,
-  },
-  { table: 'apple_claims', key: ['subject', 'account_id'], column: 'expires_at', lifetimeMs: 0 },
-  { table: 'idempotent_answers', key: ['key_hash'], column: 'created_at', lifetimeMs: answerLifetimeMs },
-  { table: 'events', key: ['company_id', 'stream', 'sequence'], column: 'at', lifetimeMs: eventLifetimeMs },
-  { table: 'company_mornings', key: ['company_id', 'day'], column: 'created_at', lifetimeMs: morningLifetimeMs },
-  {
-    table: 'sessions',
-    key: ['session_id'],
-    column: 'least(ended_at, expires_at)',
-    lifetimeMs: endedSessionLifetimeMs,
-  },
-];
-
-/** Deletes one batch; returns how many rows it held. */
-async function deleteBatch(db: Db, { table, key, column, lifetimeMs }: Rule, now: Date): Promise<number> {
-  const columns = sql.join(key.map((name) => sql.ref(name)));
-  const { rows } = await sql`
-    delete from ${sql.table(table)} where (${columns}) in (
-      select ${columns} from ${sql.table(table)} where ${sql.raw(column)} <= ${new Date(now.getTime() - lifetimeMs)}
-      limit ${batchSize} for update skip locked)
-    returning 1`.execute(db);
-  return rows.length;
-}
 
 export function createSweep({ database, clock, log }: { database: Database; clock: Clock; log: Log }): Sweep {
   async function run(): Promise<Record<string, number>> {
