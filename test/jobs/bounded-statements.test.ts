@@ -27,7 +27,8 @@ async function withBadPlans(table: string): Promise<Db> {
 
 beforeEach(() => database.db.deleteFrom('jobs').execute());
 
-const insertJobs = (db: Db, jobs: number) => sql`
+const insertJobs = (db: Db, jobs: number) =>
+  sql`
   insert into jobs (handler, queue, dedupe_key, payload, due_at, created_at)
   select 'some', 'database', 'some ' || n, '{}', ${now}, ${now} from generate_series(1, ${jobs}::int) as n`.execute(db);
 
@@ -49,7 +50,9 @@ test('a sweep deletes old rows in batches of the size that it says', async () =>
   const db = await withBadPlans('one_time_codes');
   await sql`
     insert into one_time_codes (email, purpose, code_hash, created_at, expires_at)
-    select 'person' || n || '@example.com', 'login', 'hash', ${now}, ${now} from generate_series(1, 1200) as n`.execute(db);
+    select 'person' || n || '@example.com', 'login', 'hash', ${now}, ${now} from generate_series(1, 1200) as n`.execute(
+    db,
+  );
   const codes = rules.find(({ table }) => table === 'one_time_codes')!;
   expect(await deleteBatch(db, codes, until)).toBe(500);
   const { rows } = await sql`select from one_time_codes`.execute(db);
