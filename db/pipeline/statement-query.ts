@@ -5,7 +5,10 @@ import { setScope, type Scope } from '../scope.ts';
  * A query that pg runs as it runs its own, for two reasons. pg copies a plain config property by property, which costs more
  * than to send it. And row-level security sets a statement's scope in front of it, before the same Sync, so that both are one
  * implicit transaction and the scope ends with it, while pg sends a Sync behind each query. So this one binds and executes
- * two statements, as pg-cursor does, and overrides what pg calls on every query: `submit` and two `handle…` methods.
+ * two statements, as pg-cursor does, and overrides what pg calls on every query: `submit` and three `handle…` methods.
+ *
+ * A named statement is described once a connection, for its columns cannot change while it is prepared: further runs only bind
+ * and execute. That saves an eighth of the processor time of a one-query read.
  */
 
 export type Statement = {
@@ -21,6 +24,7 @@ type Base = {
   name: string | undefined;
   queryMode: string;
   submit(connection: pg.Connection): void;
+  handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: pg.Connection): void;
 };
@@ -28,16 +32,26 @@ const Query = pg.Query as unknown as new (text: string, values: readonly unknown
 
 const scopeName = 'row_security_scope';
 
+/** The columns of named statements on a connection, as the server described them. */
+const descriptions = new WeakMap<pg.Connection, Map<string, unknown>>();
+
+/** Values that go to the server as their text. */
+const isPlain = (value: unknown): boolean => value === null || typeof value === 'string' || typeof value === 'number';
+
 class StatementQuery extends Query {
   readonly #scope: Scope | undefined;
+  readonly #values: readonly unknown[];
   /** The next answer is that of the scope's statement. */
   #isScoping: boolean;
+  /** Where to note the columns of this statement. */
+  #described: Map<string, unknown> | undefined;
 
   constructor({ name, text, values }: Statement, scope: Scope | undefined, callback: Callback) {
     super(text, values, callback);
     this.name = name;
     // A statement of the simple protocol would not belong to the scope's transaction.
     this.queryMode = 'extended';
+    this.#values = values;
     this.#scope = scope;
     this.#isScoping = scope !== undefined;
   }
@@ -47,7 +61,24 @@ class StatementQuery extends Query {
       connection.bind({ statement: scopeName, values: [this.#scope.role, this.#scope.company] }, true);
       connection.execute({}, true);
     }
-    return super.submit(connection);
+    if (this.name === undefined) return super.submit(connection);
+    let described = descriptions.get(connection);
+    if (!described) descriptions.set(connection, (described = new Map()));
+    const columns = described.get(this.name);
+    if (columns === undefined || !this.#values.every(isPlain)) {
+      this.#described = described;
+      return super.submit(connection);
+    }
+    this.handleRowDescription(columns);
+    const values = this.#values.map((value) => (value === null ? null : String(value)));
+    connection.bind({ statement: this.name, values }, true);
+    connection.execute({}, true);
+    connection.sync();
+  }
+
+  override handleRowDescription(message: unknown): void {
+    if (this.name !== undefined) this.#described?.set(this.name, message);
+    super.handleRowDescription(message);
   }
 
   override handleDataRow(message: unknown): void {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { paginate } from '../../db/pipeline/paginate.ts';
 import { list } from '../../db/pipeline/list.ts';
 import { openClone } from '../support/database.ts';
@@ -40,6 +41,28 @@ describe('a statement with parameters', () => {
     expect(await echo([1, null], 'bigint[]')).toBe('{1,NULL}');
     expect(await echo(['1,2', '"'], 'text[]')).toBe(String.raw`{"1,2","\""}`);
     await expect(echo([1.5], 'bigint[]')).rejects.toThrow('invalid input syntax for type bigint: "1.5"');
+  });
+
+  test('has its columns described once, and answers the same ever after', async () => {
+    // What pg does for a statement that is to be parsed or described.
+    const preparing = vi.spyOn(pg.Query.prototype as unknown as { prepare(this: { text: string }): void }, 'prepare');
+    onTestFinished(() => void preparing.mockRestore());
+    const answers = [];
+    for (const [text, number] of [
+      ['a', 1],
+      ['b', null],
+      ['', -7],
+    ] as const) {
+      const row = sql`select ${text}::text as text, ${number}::bigint as number, true as flag, to_timestamp(0) as at`;
+      answers.push((await row.execute(db)).rows);
+    }
+    const at = new Date(0);
+    expect(answers).toEqual([
+      [{ text: 'a', number: 1, flag: true, at }],
+      [{ text: 'b', number: null, flag: true, at }],
+      [{ text: '', number: -7, flag: true, at }],
+    ]);
+    expect(preparing.mock.contexts.filter((query) => query.text.includes('to_timestamp(0)'))).toHaveLength(1);
   });
 
   test('can fail and run again', async () => {
