@@ -36,7 +36,8 @@ const scopeName = 'row_security_scope';
 const descriptions = new WeakMap<pg.Connection, Map<string, unknown>>();
 
 /** Values that go to the server as their text. */
-const isPlain = (value: unknown): boolean => value === null || typeof value === 'string' || typeof value === 'number';
+const isPlain = (value: unknown): value is string | number | null =>
+  value === null || typeof value === 'string' || typeof value === 'number';
 
 class StatementQuery extends Query {
   readonly #scope: Scope | undefined;
@@ -65,13 +66,14 @@ class StatementQuery extends Query {
     let described = descriptions.get(connection);
     if (!described) descriptions.set(connection, (described = new Map()));
     const columns = described.get(this.name);
-    if (columns === undefined || !this.#values.every(isPlain)) {
+    const values = this.#values;
+    if (columns === undefined || !values.every(isPlain)) {
       this.#described = described;
       return super.submit(connection);
     }
     this.handleRowDescription(columns);
-    const values = this.#values.map((value) => (value === null ? null : String(value)));
-    connection.bind({ statement: this.name, values }, true);
+    const texts = values.map((value) => (value === null ? null : String(value)));
+    connection.bind({ statement: this.name, values: texts }, true);
     connection.execute({}, true);
     connection.sync();
   }

@@ -46,7 +46,7 @@ describe('a statement with parameters', () => {
   test('has its columns described once, and answers the same ever after', async () => {
     // What pg does for a statement that is to be parsed or described.
     const preparing = vi.spyOn(pg.Query.prototype as unknown as { prepare(this: { text: string }): void }, 'prepare');
-    onTestFinished(() => void preparing.mockRestore());
+    onTestFinished(() => preparing.mockRestore());
     const answers = [];
     for (const [text, number] of [
       ['a', 1],
