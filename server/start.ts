@@ -9,6 +9,7 @@ import { findFreePort, reachable } from './startup/addresses.ts';
 import { CannotStart, toCannotStart } from './startup/cannot-start.ts';
 import { loadTokens } from './startup/load-tokens.ts';
 import { createMailer, mailFileOf, requireWritable } from './startup/mail.ts';
+import { openClock } from './startup/open-clock.ts';
 import { nameOf, openDatabase } from './startup/open-database.ts';
 import type { Config } from './config.ts';
 import { preparePage } from './surfaces/docs/demo-page.ts';
@@ -40,8 +41,6 @@ export type Running = {
   stop(): Promise<void>;
 };
 
-const clock: Clock = { now: () => new Date() };
-
 /** Starts the service by its settings. Obstacles are thrown as {@link CannotStart}. */
 export async function start(config: Config, logger: Logger): Promise<Running> {
   const dataFolder = resolve(config.DATA_DIR);
@@ -71,6 +70,7 @@ async function startOn(
   database: Database,
   { tokens, dataFolder, config, logger }: { tokens: Tokens; dataFolder: string; config: Config; logger: Logger },
 ): Promise<Running> {
+  const clock = await openClock(database, logger);
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, logger);
   if (redis) await waitUntilReady(redis);
   const bus = redis ? createRedisBus(redis) : database.bus;
@@ -93,13 +93,14 @@ async function startOn(
       requestsPerMinuteOfCompany: config.RATE_LIMIT_PER_MINUTE_OF_COMPANY,
       ...(redis ? { redis } : {}),
     }),
-    identityProviders: createIdentityProviders(config),
+    identityProviders: createIdentityProviders(config, clock),
     settings: settingsOf(config, { publicUrl, demoPage }),
   });
 
   const demo = await prepareDemo(app, config, dataFolder);
   await app.server.listen({ port, host: config.HOST });
   const opsUrl = await listenForOperators(app, config);
+  clock.start();
   app.worker.start();
   app.sweep.start();
   app.mornings.start();
@@ -117,6 +118,7 @@ async function startOn(
       await app.close();
       await bus.close();
       if (redis) await closeRedis(redis);
+      await clock.stop();
       await database.close();
     },
   };
@@ -139,7 +141,7 @@ function settingsOf(
   };
 }
 
-function createIdentityProviders(config: Config): IdentityProviders {
+function createIdentityProviders(config: Config, clock: Clock): IdentityProviders {
   const provider = (issuer: string, audiences: string[], jwksUrl: string) =>
     createIdentityProvider({ issuer, audiences, jwksUrl }, clock);
   return {

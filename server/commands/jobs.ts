@@ -9,6 +9,7 @@ import {
   type Selection,
 } from '../jobs/pending-jobs.ts';
 import { attemptsMax } from '../jobs/retry.ts';
+import { readDatabaseTime } from '../platform/database-clock.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
@@ -43,7 +44,7 @@ function show({ id, handler, payload, state, attempts, ...job }: ListedJob): voi
 
 async function list({ db }: Database, states: JobState[]): Promise<boolean> {
   const counts = { 'dead-lettered': 0, pending: 0, running: 0 };
-  for await (const job of listJobs(db, states, new Date())) {
+  for await (const job of listJobs(db, states, await readDatabaseTime(db))) {
     counts[job.state] += 1;
     show(job);
   }
@@ -55,7 +56,7 @@ async function list({ db }: Database, states: JobState[]): Promise<boolean> {
 }
 
 async function requeue({ db, kind }: Database, selection: Selection): Promise<boolean> {
-  const now = new Date();
+  const now = await readDatabaseTime(db);
   const requeued = await requeueJobs(db, selection, now);
   if (typeof selection !== 'object' && requeued.length === 0)
     print(selection === 'dead-lettered' ? 'No job is dead-lettered.' : 'No job waits for a retry.');

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, inject, test, vi } from 'vitest';
+import { openServer } from '../../db/open.ts';
+import { createCaller } from '../support/actor.ts';
+import { asOneOfSeveral, endAllProcesses, makeHome, startProcess } from '../support/process.ts';
+
+const secondMs = 1_000;
+const dayMs = 86_400_000;
+
+/** Has a process see a wall clock that is wrong by so much, from its first line on. */
+function withWrongClock(ms: number): { NODE_OPTIONS: string } {
+  const source = `
+    const Real = Date;
+    globalThis.Date = class extends Real {
+      constructor(...given) { super(...(given.length === 0 ? [Real.now() + ${ms}] : given)); }
+      static now() { return Real.now() + ${ms}; }
+    };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` };
+}
+
+describe.skipIf(inject('template').kind === 'embedded')('nodes whose clocks are wrong', async () => {
+  const home = await makeHome();
+  const { db, close } = openServer(home.databaseUrl!);
+  afterAll(async () => {
+    await endAllProcesses();
+    await close();
+    await home.remove();
+  });
+  const timeOfDatabase = async () =>
+    (await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)).rows[0]!.now.getTime();
+
+  test('write the time of the database, and send each mail once', async () => {
+    const environment = { ...home.environment, ...asOneOfSeveral };
+    const startedAt = await timeOfDatabase();
+    // Their first start makes keys and mail file, which they share.
+    const first = await startProcess({ ...environment, ...withWrongClock(25 * secondMs) });
+    const second = await startProcess({ ...environment, ...withWrongClock(400 * dayMs) });
+    const addresses = Array.from({ length: 10 }, (_, nth) => `person${nth}@example.com`);
+    for (const [nth, email] of addresses.entries())
+      await createCaller([first, second][nth % 2]!.url).post('/get-register-otp/', { email });
+
+    type Mail = { to: string; at: string };
+    const mails = () =>
+      readFileSync(join(home.folder, 'mail.jsonl'), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Mail);
+    const isDone = async () => (await db.selectFrom('jobs').select('job_id').execute()).length === 0;
+    await vi.waitUntil(isDone, { timeout: 60_000, interval: 50 });
+    expect(
+      mails()
+        .map(({ to }) => to)
+        .toSorted(),
+    ).toEqual(addresses);
+    const codes = await db.selectFrom('one_time_codes').select('created_at').execute();
+    const moments = [...codes.map((code) => code.created_at.getTime()), ...mails().map(({ at }) => Date.parse(at))];
+    expect(moments).toHaveLength(20);
+    expect(Math.min(...moments)).toBeGreaterThan(startedAt - secondMs);
+    expect(Math.max(...moments)).toBeLessThan((await timeOfDatabase()) + secondMs);
+    expect(second.stdout()).toContain('the clock of this machine is not that of the database');
+  });
+});
