@@ -45,24 +45,24 @@ const schema = z.object({
     .min(0)
     .max(16)
     .default(2)
-    .describe('Connections on which short reads are pipelined, beside those; 0 behind a pooler'),
+    .describe('Further connections on which short reads are pipelined; 0 behind a pooler'),
   DATABASE_ROW_SECURITY: flag
     .default(false)
     .describe(
-      'true: PostgreSQL itself shows each statement the rows of its company alone, as a second wall; see Row-level security',
+      'true: PostgreSQL shows each statement the rows of its company only, as a second wall; see Row-level security',
     ),
   PUBLIC_URL: webUrl
     .optional()
-    .describe('Where this service is reached; in links to pictures. Default: http://HOST:PORT'),
+    .describe('Address of this service for callers; in links to pictures. Default: http://HOST:PORT'),
   APP_URL: webUrl
     .optional()
-    .describe('The frontend that links in mails point to. Default: the demo page where it is served, else PUBLIC_URL'),
+    .describe('Frontend that links in mails point to. Default: the demo page if it is served, else PUBLIC_URL'),
   AUTH_KEYS: z
     .string()
     .min(2)
     .optional()
     .describe(
-      'JSON Web Key Set of Ed25519 private keys; the first signs. Made and kept in DATA_DIR outside production',
+      'JSON Web Key Set of Ed25519 private keys; the first signs. Outside production created and stored in DATA_DIR',
     ),
   SENDGRID_API_KEY: z
     .string()
@@ -83,7 +83,7 @@ const schema = z.object({
     .default('no-reply@localhost')
     .describe('Sender of all mail'),
   GOOGLE_CLIENT_IDS: clientIds.describe(
-    'Audiences of accepted Google identity tokens, by comma; that of each app which asks for tokens (`azp`) as well',
+    'Audiences of accepted Google identity tokens, by comma; also that of each app that requests tokens (`azp`)',
   ),
   GOOGLE_ISSUER: z.string().default('https://accounts.google.com').describe('Issuer of Google identity tokens'),
   GOOGLE_JWKS_URL: webUrl.default('https://www.googleapis.com/oauth2/v3/certs').describe("Google's published keys"),
@@ -92,7 +92,7 @@ const schema = z.object({
   APPLE_JWKS_URL: webUrl.default('https://appleid.apple.com/auth/keys').describe("Apple's published keys"),
   REDIS_URL: url(/^rediss?$/, 'redis://host:6379')
     .optional()
-    .describe('Shares rate limits between nodes, and wakes them for events'),
+    .describe('Shares rate limits between nodes, and notifies them of events'),
   CORS_ORIGINS: words
     .refine(
       (origins) => origins.every(isOrigin),
@@ -103,9 +103,7 @@ const schema = z.object({
   TRUST_PROXY: words
     .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')
     .default([])
-    .describe(
-      'Addresses or CIDR networks of the proxies in front, by comma; only they are believed about the caller’s address',
-    ),
+    .describe('Addresses or CIDR networks of the proxies in front, by comma; only their X-Forwarded-For is used'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -116,33 +114,33 @@ const schema = z.object({
     .min(1)
     .default(600)
     .describe(
-      'Requests a minute for each operation and session or key. Wrong or missing credentials count against their network: a sixth of this at one operation, all of it at all of them together; beyond that they get 429, and good ones are served as ever',
+      'Requests a minute for each operation and session or key. Wrong or missing credentials count against their network: a sixth of this at one operation, all of it at all operations together; beyond that they get 429, and valid ones are still served',
     ),
   RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE: z.coerce
     .number('must be a number')
     .int()
     .min(1)
     .optional()
-    .describe('The same for all sessions and keys of one employee together. Default: four times as many'),
+    .describe('The same for all sessions and keys of one employee. Default: four times as many'),
   RATE_LIMIT_PER_MINUTE_OF_COMPANY: z.coerce
     .number('must be a number')
     .int()
     .min(1)
     .optional()
-    .describe('The same for all employees of one company together. Default: sixty times as many'),
+    .describe('The same for all employees of one company. Default: sixty times as many'),
   CONNECTIONS_PER_NETWORK: z.coerce
     .number('must be a number')
     .int()
     .min(1)
     .default(256)
     .describe(
-      'Open connections of one network (an IPv4 address, an IPv6 /64) on which nobody has shown who they are; one more gets 429 and is closed. Those of TRUST_PROXY, 127.0.0.1 and ::1 are not counted, for everybody comes through them',
+      'Open unauthenticated connections of one network (an IPv4 address, an IPv6 /64); one more gets 429 and is closed. Those of TRUST_PROXY, 127.0.0.1 and ::1 are not counted, because they are shared',
     ),
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
   SEED_DEMO: flag
     .optional()
     .describe(
-      'A small demo company for a first look, and the page at /demo/ where that was built. Default: true, in production false',
+      'A small demo company for a first look, and the page at /demo/ if it was built. Default: true, in production false',
     ),
 });
 

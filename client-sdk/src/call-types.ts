@@ -36,7 +36,7 @@ export interface StreamOptions {
 
 /**
  * Events, each once and in order, for one `for await` loop. It connects with the loop, goes on by itself after every
- * cut, and ends when the loop is left or the signal is aborted. A refusal is thrown as a `ApiError`.
+ * cut, and ends when the loop is left or the signal is aborted. An error is thrown as an `ApiError`.
  */
 export interface EventStream<Event> extends AsyncIterableIterator<Event> {
   /** Ends it, also while the next event is awaited. */

@@ -12,25 +12,25 @@ import type { Operation } from '../../kernel/operations.ts';
 /** What a caller should do about an error of this kind. */
 const advice: Record<ErrorKind, string> = {
   BAD_REQUEST:
-    'The request cannot succeed as it is. Mend what <code>detail</code> and <code>issues</code> name, then send it again; repeating it unchanged gets the same answer.',
+    'The request cannot succeed as it is. Correct what <code>detail</code> and <code>issues</code> name, then send it again; repeating it unchanged gets the same answer.',
   UNAUTHORIZED:
-    'Send a good proof of who is calling. Exchange the refresh token at <code>POST /api/token/refresh/</code>; where that is refused too, let the person sign in again.',
+    'Send valid credentials. Exchange the refresh token at <code>POST /api/token/refresh/</code>; if that fails too, let the person sign in again.',
   FORBIDDEN:
     'The service knows who is calling, and this caller may not do it. Ask someone who may, or an admin of the company for the permission.',
   NOT_FOUND:
-    'Check the path, its letter case and the identifiers in it. What belongs to another company, or was deleted, is not there either.',
+    'Check the path, its letter case and the identifiers in it. Things of another company, and deleted ones, are not found either.',
   METHOD_NOT_SUPPORTED: 'Use one of the methods in the <code>Allow</code> header.',
-  TIMEOUT: 'Send the request again, on a connection that carries it at once.',
+  TIMEOUT: 'Send the request again, on a faster connection.',
   CONFLICT:
-    'What is stored stands against the request. Read the current state and decide again; where <code>Retry-After</code> is sent, the same request may succeed after that time.',
+    'The stored state conflicts with the request. Read the current state and decide again; if <code>Retry-After</code> is sent, the same request may succeed after that time.',
   PAYLOAD_TOO_LARGE: 'Send less: split the request, or make the picture or text smaller.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as JSON with <code>Content-Type: application/json</code>.',
   PRECONDITION_FAILED: 'Send the request without <code>Expect</code>.',
-  UNPROCESSABLE_CONTENT: 'Take a new key for a new request; keep the key only for retries of the same one.',
+  UNPROCESSABLE_CONTENT: 'Use a new key for a new request; reuse a key only for retries of the same request.',
   TOO_MANY_REQUESTS:
     'Wait as many seconds as <code>Retry-After</code> says. <code>RateLimit-Remaining</code> on earlier answers shows how close you are.',
   INTERNAL_SERVER_ERROR:
-    'This is a error of the service, not of the request. Nothing was changed. Report the <code>requestId</code>; a later retry with the same <code>Idempotency-Key</code> is safe.',
+    'This is an error of the service, not of the request. Nothing was changed. Report the <code>requestId</code>; a later retry with the same <code>Idempotency-Key</code> is safe.',
   SERVICE_UNAVAILABLE:
     'Wait as many seconds as <code>Retry-After</code> says and send the request again, with the same <code>Idempotency-Key</code> for writes.',
 };
@@ -86,7 +86,7 @@ export function errorListPage(root: string): string {
     current: 'docs/errors',
     body: `<main class="text">
 <h1>Errors</h1>
-<p class="lead">Every refusal is a problem document with one of these codes. Codes never change their meaning.</p>
+<p class="lead">Every error is a problem document with one of these codes. Codes never change their meaning.</p>
 <table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>
 </main>`,

@@ -5,7 +5,7 @@ import { fromMail, preparation } from './samples.ts';
 /** The sections of the interface, in its order. */
 export const tags: { name: string; description: string }[] = [
   { name: 'Company registration', description: 'A company and its first admin, by a code sent to their address.' },
-  { name: 'Login', description: 'By password, one-time code, Google or Apple, or with a proof.' },
+  { name: 'Login', description: 'By password, one-time code, Google or Apple, or with a credential.' },
   { name: 'Password management', description: 'Resetting a forgotten password and changing a known one.' },
   { name: 'Employees', description: 'Records, profiles, permissions, search and performance figures.' },
   { name: 'Company', description: 'The company, its subscription and plans, and statistics of its work.' },
@@ -29,53 +29,52 @@ export const about = (baseUrl: string): string => `Project management, team coll
 ## Signing in
 A login answers with a pair of tokens. Send both with every request:
 \`Authorization: Bearer <ACCESS_TOKEN>\` and \`X-Refresh-Token: <REFRESH_TOKEN>\`.
-Where the access token has expired and the refresh token is good, the request is served and its answer carries a fresh
+If the access token has expired and the refresh token is valid, the request is served and its answer carries a fresh
 access token in \`X-Access-Token\`. Scripts send an API key as \`Authorization: Bearer <API_KEY>\` alone.
-Operations that are open say so.
+Open operations say so.
 
 ## Requests
-* Every operation answers **200** when it has done its work, creates and deletes included.
-* Bodies are JSON in UTF-8, at most 1 MiB unless an operation says otherwise. Where no body is listed, send none or \`{}\`.
-* Body fields that an operation does not list are ignored. A body that nests deeper than 64 levels is refused.
+* Every operation answers **200** on success, creates and deletes included.
+* Bodies are JSON in UTF-8, at most 1 MiB unless an operation says otherwise. If no body is listed, send none or \`{}\`.
+* Body fields that an operation does not list are ignored. A body that nests deeper than 64 levels is an error.
 * Paths are exact in letter case. The slash at their end may be left out.
 * Identifiers are positive integers, at most 2^53-1.
 * Timestamps are ISO 8601 with any offset; answers give UTC with milliseconds and \`Z\`. Dates are \`YYYY-MM-DD\`.
-* Every field of a record is always present; what is not known is \`null\`.
+* Every field of a record is always present; unknown values are \`null\`.
 
-## Refusals
-Every refusal is a problem document (RFC 9457, \`application/problem+json\`) with a stable \`code\`, a sentence in
+## Errors
+Every error is a problem document (RFC 9457, \`application/problem+json\`) with a stable \`code\`, a sentence in
 \`detail\`, the \`requestId\`, and for invalid input \`issues: [{path, message, code}]\`.
-[Each code has a page of its own](/docs/errors).
-* What belongs to another company does not exist: **404** for a path, and a **400** whose issue has the code \`not_found\`
+[Each code has a page](/docs/errors).
+* Things of another company look as if they did not exist: **404** for a path, and a **400** whose issue has the code \`not_found\`
   for an identifier in a body or query.
 * A wrong method gets **405** with \`Allow\`, a wrong media type **415**, a body that is too large **413**.
 * **429** and **503** carry \`Retry-After\` in seconds.
 
 ## Retries
 Send an \`Idempotency-Key\` with a write and repeat the request as often as you like: the same key with the same body
-within 24 hours gets the first answer again (marked \`Idempotency-Replayed: true\`) and nothing happens twice. With
-another body it is refused (**422**), while the first is still running as well (**409**). A key belongs to the session or
-API key that sends it; bodies are the same where they are the same JSON, in whatever order they name their fields.
-Operations whose answers are secrets (sign-ins, codes, resets, new API keys) keep none: they do not list the header and
-ignore it.
+within 24 hours gets the first answer again (marked \`Idempotency-Replayed: true\`) and has no second effect. Another
+body is an error (**422**), and so is a retry while the first is still running (**409**). A key belongs to the session
+or API key that sends it; bodies are compared as JSON, so the order of their fields does not matter. Operations whose
+answers are secrets (sign-ins, codes, resets, new API keys) store none: they do not list the header and ignore it.
 
 ## Limits
 Each operation may be called 600 times a minute with one session or key, unless the operator has set another number;
-\`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` say where you stand.
+\`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` tell the remaining budget.
 
 ## Request ids
-Send \`X-Request-Id\` to name a request yourself; it is on the answer and on every line of the log.
+Send \`X-Request-Id\` to set the id of a request; it is on the answer and on every log line.
 
 ## Running the examples
-Each operation shows a command that runs as it is, in a shell (bash) with curl and node, once these are set. Take it in the
-service's folder, where the demo sign-in is, or set \`email\` and \`password\` to your own.
+Each operation shows a command that runs unchanged in a shell (bash) with curl and node, after these variables are set.
+Run it in the service's folder, where the demo sign-in is, or set \`email\` and \`password\` to your own.
 
 \`\`\`sh
 ${preparation(baseUrl)}
 \`\`\`
 
-What a mail brings is taken from it, here from the file that stands for mail where no provider is set up; a
-\`google_token\` or \`apple_token\` comes from those providers.
+Values from mails are read from the mail file, which replaces mail if no provider is configured; a \`google_token\` or
+\`apple_token\` comes from those providers.
 
 \`\`\`sh
 ${fromMail}
