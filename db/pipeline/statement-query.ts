@@ -2,13 +2,14 @@ import pg from 'pg';
 import { setScope, type Scope } from '../scope.ts';
 
 /*
- * A query that pg runs as it runs its own, for two reasons. pg copies a plain config property by property, which costs more
- * than to send it. And row-level security sets a statement's scope in front of it, before the same Sync, so that both are one
- * implicit transaction and the scope ends with it, while pg sends a Sync behind each query. So this one binds and executes
- * two statements, as pg-cursor does, and overrides what pg calls on every query: `submit` and three `handle…` methods.
+ * A query object for pg, for two reasons. pg copies a plain config property by property, which costs more than sending
+ * it. And row-level security sends a statement's scope before it and before the same Sync, so that both form one
+ * implicit transaction and the scope ends with it, while pg sends a Sync after each query. So this class binds and
+ * executes two statements, as pg-cursor does, and overrides the methods that pg calls on every query: `submit` and
+ * three `handle…` methods.
  *
- * A named statement is described once a connection, for its columns cannot change while it is prepared: further runs only bind
- * and execute. That saves an eighth of the processor time of a one-query read.
+ * A named statement is described once per connection, because its columns cannot change while it is prepared: further
+ * runs only bind and execute. That saves an eighth of the processor time of a one-query read.
  */
 
 export type Statement = {
