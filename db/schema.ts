@@ -362,6 +362,11 @@ export type Schema = {
     ends_at: Date | null;
     created_at: Date;
   };
+  sweep_rounds: {
+    looked_at: Date | null;
+    doubted_since: Date | null;
+    only_row: Generated<boolean>;
+  };
   task_collaborators: {
     company_id: number;
     task_id: number;

@@ -19,6 +19,7 @@ import * as mornings from './0018-mornings.ts';
 import * as notificationMails from './0019-notification-mails.ts';
 import * as derivedData from './0020-derived-data.ts';
 import * as jobs from './0021-jobs.ts';
+import * as sweepRounds from './0022-sweep-rounds.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -42,4 +43,5 @@ export const migrations: Record<string, Migration> = {
   '0019-notification-mails': notificationMails,
   '0020-derived-data': derivedData,
   '0021-jobs': jobs,
+  '0022-sweep-rounds': sweepRounds,
 };

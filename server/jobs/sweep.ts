@@ -4,6 +4,7 @@ import type { Log } from '../platform/log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createPeriodicTask } from '../platform/periodic-task.ts';
 import { batchSize, deleteBatch, rules } from './old-rows.ts';
+import { beginRound } from './sweep-rounds.ts';
 
 /**
  * Deletes rows that are no longer needed: used one-time tokens, expired idempotent answers and events, sessions that
@@ -11,7 +12,7 @@ import { batchSize, deleteBatch, rules } from './old-rows.ts';
  */
 export type Sweep = {
   start(): void;
-  /** Sweeps once; returns the number of deleted rows by table. */
+  /** Sweeps once; returns the number of deleted rows by table, of none where the time is doubted. */
   run(): Promise<Record<string, number>>;
   stop(): Promise<void>;
 };
@@ -23,11 +24,20 @@ const firstAfterMs = 60_000;
 export function createSweep({ database, clock, log }: { database: Database; clock: Clock; log: Log }): Sweep {
   async function run(): Promise<Record<string, number>> {
     const now = clock.now();
+    const { db } = database.acrossCompanies;
+    const doubt = await beginRound(db, now);
+    if (doubt) {
+      log.error(
+        doubt,
+        'old rows were not deleted: the service was off for long, or the clock is wrong; docs/operations.md says how to confirm the time',
+      );
+      return {};
+    }
     const deleted: Record<string, number> = {};
     for (const rule of rules) {
       let rows: number;
       do {
-        rows = await deleteBatch(database.acrossCompanies.db, rule, now);
+        rows = await deleteBatch(db, rule, now);
         deleted[rule.table] = (deleted[rule.table] ?? 0) + rows;
       } while (rows === batchSize && !task.signal.aborted);
     }

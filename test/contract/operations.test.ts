@@ -176,6 +176,12 @@ test.runIf(isServer)('a database is told what a pooler passes over', async () =>
   expect(await runShell(folder, shown, environment)).toBe('UTC\noff\n10s\n');
 });
 
+test.runIf(isServer)('an operator confirms the time, so that old rows are deleted', async () => {
+  await runShell(folder, next('Deleting old things'), environment);
+  const confirmed = `psql -qtA "$DATABASE_URL" -c 'select looked_at <= now(), doubted_since is null from sweep_rounds'`;
+  expect(await runShell(folder, confirmed, environment)).toBe('t|t\n');
+});
+
 test('nothing that has keys, codes or a database in it may be read by others', async () => {
   const made = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
   expect(made.map(({ name }) => name)).toEqual(
@@ -188,6 +194,6 @@ test('nothing that has keys, codes or a database in it may be read by others', a
 test('every command of these pages is run by a test above', () => {
   const elsewhere = isServer
     ? ['docs/operations.md: Embedded database']
-    : ['docs/operations.md: PostgreSQL', 'docs/operations.md: PgBouncer'];
+    : ['PostgreSQL', 'PgBouncer', 'Deleting old things'].map((part) => `docs/operations.md: ${part}`);
   expect(tour.left().filter((block) => !elsewhere.includes(block))).toEqual([]);
 });

@@ -226,6 +226,7 @@ const ofNoCompany: Record<string, string> = {
   jobs: "the service's: some of them are for strangers",
   derived_definitions: 'of the database itself',
   morning_rounds: 'how far the mornings of all companies have been planned',
+  sweep_rounds: 'when old rows of all companies were last looked for',
 };
 
 test('every table with a company_id is behind policies, and every other one says why it has none', async () => {
