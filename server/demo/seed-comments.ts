@@ -1,7 +1,8 @@
 import type { Db } from '../../db/open.ts';
-import { deepLinkOf, insertComment, insertMentions, insertViews, takeCommentId } from '../features/comments/queries.ts';
+import { deepLinkOf, insertComment, insertMentions, takeCommentId } from '../features/comments/queries.ts';
 import { recipientsOf } from '../features/comments/recipients.ts';
 import { excerptOf, plainTextOf } from '../features/comments/rich-text.ts';
+import { insertViews } from '../features/comments/seen.ts';
 import { notify } from '../features/notifications/notify.ts';
 import type { Settings } from '../kernel/context.ts';
 import { comments, people, tasks, type Comment, type TaskKey } from './company.ts';
@@ -44,8 +45,8 @@ async function seedComment(
   await insertComment(db, written);
   await insertMentions(db, written);
   const soon = (minutes: number) => new Date(at.getTime() + minutes * 60_000);
-  for (const [index, person] of seenBy.entries())
-    await insertViews(db, companyId, { viewerId: employeeIds[person], commentIds: [commentId], now: soon(7 + index) });
+  const views = seenBy.map((person, index) => ({ viewerId: employeeIds[person], commentId, at: soon(7 + index) }));
+  await insertViews(db, companyId, views);
   if (likedBy.length > 0)
     await db
       .insertInto('comment_likes')

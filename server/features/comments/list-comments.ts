@@ -1,16 +1,12 @@
 import { z } from 'zod';
-import type { Services } from '../../kernel/context.ts';
 import { NOT_FOUND } from '../../errors/errors.ts';
 import { streamed } from '../../kernel/wire/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { appendEvent } from '../../kernel/append-event.ts';
-import { inTransaction } from '../../kernel/in-transaction.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
-import { streamOf } from './task-stream.ts';
+import { markSeen } from './seen.ts';
 import { streamComments } from './long-comments.ts';
-import { insertViews } from './queries.ts';
 import { listFewComments } from './comment-view.ts';
 import { Comment } from './schemas.ts';
 import { assembleThreads, levelsMax } from './threads.ts';
@@ -54,24 +50,3 @@ const unseenBy = (viewerId: number, comments: z.input<typeof Comment>[]): number
   comments
     .filter(({ sender, seenBy }) => sender._id !== viewerId && !seenBy.some((view) => view.employee_id === viewerId))
     .map((comment) => comment._id);
-
-/** The most views that one transaction stores and one event lists. */
-const viewsMax = 1_000;
-
-type Reader = { companyId: number; taskId: number; viewerId: number };
-
-/** Stores the views of comments after the answer. */
-function markSeen(services: Services, { companyId, taskId, viewerId }: Reader, unseen: readonly number[]): void {
-  if (unseen.length === 0) return;
-  const now = services.clock.now();
-  services.background.run('comments-seen', async () => {
-    for (let from = 0; from < unseen.length; from += viewsMax)
-      await inTransaction(services, companyId, async (db) => {
-        const commentIds = unseen.slice(from, from + viewsMax);
-        const seen = await insertViews(db, companyId, { viewerId, commentIds, now });
-        if (seen.length === 0) return;
-        const payload = { comment_ids: seen, task_id: taskId, employee_id: viewerId };
-        await appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.seen', payload, at: now });
-      });
-  });
-}

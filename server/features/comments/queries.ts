@@ -78,19 +78,3 @@ const writeMentions = compiled<{ companyId: number; commentId: number; mentioned
       db,
     ),
 );
-
-/** Records that an employee has seen comments; earlier views keep their time. Returns the new ones. */
-export async function insertViews(
-  db: Db,
-  companyId: number,
-  { viewerId, commentIds, now }: { viewerId: number; commentIds: number[]; now: Date },
-): Promise<number[]> {
-  const { rows } = await sql<{ comment_id: number }>`
-    insert into comment_views (company_id, comment_id, employee_id, seen_at)
-    select company_id, comment_id, ${viewerId}, ${now} from comments
-    where company_id = ${companyId} and comment_id = any(${commentIds}::bigint[])
-    for key share
-    on conflict do nothing
-    returning comment_id`.execute(db);
-  return rows.map((row) => row.comment_id);
-}

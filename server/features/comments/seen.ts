@@ -1,0 +1,97 @@
+import pLimit, { type LimitFunction } from 'p-limit';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { appendEvents } from '../../kernel/append-event.ts';
+import type { Services } from '../../kernel/context.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
+import { streamOf } from './task-stream.ts';
+
+/*
+ * Who has seen which comments is written after the answer, and gathered by task: while one transaction of a task runs, the
+ * views of all its readers wait in memory for the next one. So 64 people who read one chat hold one connection and one lock of
+ * its stream, not 64, and a reader who reads again before that adds nothing.
+ */
+
+type View = { viewerId: number; commentId: number; at: Date };
+/** The views of a task that are not stored yet, by viewer and comment. */
+type Task = { companyId: number; taskId: number; views: Map<string, View> };
+type Unstored = { tasks: Map<string, Task>; limit: LimitFunction };
+
+/** Transactions of all tasks that run at once: views may wait, requests may not. */
+const transactionsAtOnce = 2;
+/** The most views that one transaction stores. */
+const viewsMax = 1_000;
+
+const unstoredBy = new WeakMap<Services['background'], Unstored>();
+
+function unstoredOf({ background }: Services): Unstored {
+  let unstored = unstoredBy.get(background);
+  if (!unstored) unstoredBy.set(background, (unstored = { tasks: new Map(), limit: pLimit(transactionsAtOnce) }));
+  return unstored;
+}
+
+/** Stores that an employee has seen comments of a task, soon. */
+export function markSeen(
+  services: Services,
+  { companyId, taskId, viewerId }: { companyId: number; taskId: number; viewerId: number },
+  commentIds: readonly number[],
+): void {
+  if (commentIds.length === 0) return;
+  const { tasks, limit } = unstoredOf(services);
+  const key = `${companyId} ${taskId}`;
+  const known = tasks.get(key);
+  const task = known ?? { companyId, taskId, views: new Map<string, View>() };
+  const at = services.clock.now();
+  for (const commentId of commentIds) {
+    const view = `${viewerId} ${commentId}`;
+    if (!task.views.has(view)) task.views.set(view, { viewerId, commentId, at });
+  }
+  if (known) return;
+  tasks.set(key, task);
+  services.background.run('comments-seen', async () => {
+    try {
+      while (task.views.size > 0) await limit(() => storeNext(services, task));
+    } finally {
+      tasks.delete(key);
+    }
+  });
+}
+
+async function storeNext(services: Services, { companyId, taskId, views }: Task): Promise<void> {
+  const next = [...views].slice(0, viewsMax);
+  for (const [view] of next) views.delete(view);
+  await inTransaction(services, companyId, async (db) => {
+    const stored = await insertViews(
+      db,
+      companyId,
+      next.map(([, view]) => view),
+    );
+    const stream = streamOf(taskId);
+    const events = [...Map.groupBy(stored, (one) => one.employee_id)].map(([employee_id, own]) => ({
+      stream,
+      type: 'comment.seen',
+      payload: { comment_ids: own.map((one) => one.comment_id), task_id: taskId, employee_id },
+      at: own[0]!.seen_at,
+    }));
+    if (events.length > 0) await appendEvents(db, companyId, events);
+  });
+}
+
+type ViewRow = { comment_id: number; employee_id: number; seen_at: Date };
+
+/** Stores views; earlier ones keep their time. Returns the new ones. */
+export async function insertViews(db: Db, companyId: number, views: View[]): Promise<ViewRow[]> {
+  const { rows } = await sql<ViewRow>`
+    insert into comment_views (company_id, comment_id, employee_id, seen_at)
+    select c.company_id, c.comment_id, v.employee_id, v.at
+    from unnest(
+      ${views.map((one) => one.commentId)}::bigint[], ${views.map((one) => one.viewerId)}::bigint[],
+      ${views.map((one) => one.at)}::timestamptz[]
+    ) as v (comment_id, employee_id, at)
+    join comments as c on c.company_id = ${companyId} and c.comment_id = v.comment_id
+    order by c.comment_id, v.employee_id
+    for key share of c
+    on conflict do nothing
+    returning comment_id, employee_id, seen_at`.execute(db);
+  return rows;
+}
