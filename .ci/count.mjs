@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /*
  * Reads what vitest wrote of several runs of the same suite and prints the sum, alone on the last line. Fails where a
- * test failed, a run is missing or empty, or a test ran in none of the runs: what is skipped everywhere proves nothing.
- * Beside NAME.json stands NAME.responses.json: how many answers that run held against /openapi.json. None is a failure too.
+ * test failed, a run is missing or empty, or a test ran in none of the runs: a test that is skipped everywhere proves nothing.
+ * NAME.responses.json, next to NAME.json, says how many answers that run checked against /openapi.json. None is a failure too.
  */
 
 /** @type {Map<string, string[]>} test to its outcomes */

@@ -7,21 +7,21 @@ import type { Schema } from './types.ts';
 
 export type Kind = 'query' | 'mutation' | 'subscription';
 
-/** A procedure of the router as its callers see it. */
+/** A procedure of the router for its callers. */
 export type Procedure = {
   /** Its name in the router, such as `taskLogs.create`. */
   name: string;
   kind: Kind;
   meta: OperationMeta;
-  /** Absent where it takes none. */
+  /** Absent if it takes none. */
   input: Schema | undefined;
-  /** What it answers, or what each of its events is. */
+  /** Its answer, or each of its events. */
   output: Schema;
-  /** The media type of the file that it answers where that is asked for. */
+  /** The media type of the file that it answers on request. */
   downloadType: string | undefined;
 };
 
-/** The field by which a file is asked for; over tRPC, which has no files, it means nothing. */
+/** The field that requests a file; over tRPC, which has no files, it has no effect. */
 const downloadField = 'format';
 
 export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
@@ -43,7 +43,7 @@ export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
 
 function eventsOf(name: string, { events }: OperationMeta): z.ZodType {
   if (!events) throw new Error(`${name} does not say what it answers`);
-  // Answered to a position that only the client itself asks for, and kept by it.
+  // The answer to a position that only the client uses, and consumed by it.
   return z.union(events.schema.options.filter((option) => option.meta()?.id !== 'stream.opened'));
 }
 

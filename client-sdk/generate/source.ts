@@ -5,13 +5,13 @@ import { honoursIdempotencyKey } from '../../server/kernel/operation.ts';
 import type { Procedure } from './operations.ts';
 import { docOf, objectOf, pascalCase, typeOf, type Schema } from './types.ts';
 
-/** A type that fits into a signature stays there; a longer one gets a name. */
+/** A short type stays in the signature; a longer one gets a name. */
 const signatureMax = 60;
 const pageFields = 'results page pageSize total totalPages';
 
 const head = '// Made by `npm run generate` from the definitions of the operations; do not edit.\n';
 
-/** The contract of the service as TypeScript: the types of everything, and what the client must know of each operation. */
+/** The contract of the service as TypeScript: all types, and the client's table of operations. */
 export function sourcesOf(
   procedures: Procedure[],
   errors: ErrorDefinition[],
@@ -40,11 +40,11 @@ type Operation = Procedure & {
   verb: string;
   inputType: string | undefined;
   outputType: string;
-  /** Of a list: what its pages hold. */
+  /** The items of a list. */
   itemType: string | undefined;
 };
 
-/** The types of an operation as its signature shows them; those that have a name go to `named`. */
+/** The types of an operation in its signature; named ones go to `named`. */
 function typesOf(procedure: Procedure, named: Map<string, Schema>): Operation {
   const [section, verb] = procedure.name.split('.') as [string, string];
   const name = pascalCase(procedure.name);
@@ -85,13 +85,13 @@ function declare(name: string, schema: Schema): string {
 
 function declareErrors(errors: ErrorDefinition[]): string {
   const lines = errors.map(({ code, sentence, status }) => `${docOf(sentence, '  ')}  ${code}: ${status};`);
-  return `/** Every refusal of the service by its code, and the HTTP status that it has. */
+  return `/** All error codes of the service, each with its HTTP status. */
 export interface ErrorStatuses {\n${lines.join('\n')}\n}`;
 }
 
 function declareIssueCodes(): string {
   const lines = Object.entries(issueCodes).map(([code, sentence]) => `${docOf(sentence, '  ')}  ${code}: true;`);
-  return `/** What can be wrong with a part of an input, by its code. */
+  return `/** The codes of issues, each with its meaning. */
 export interface IssueCodes {\n${lines.join('\n')}\n}`;
 }
 
@@ -124,7 +124,7 @@ function downloadOf(operation: Operation): string | undefined {
   return `${doc}  ${fileVerbOf(downloadType)}(${parameters}): Promise<Download>;`;
 }
 
-/** `text/csv` is asked for by `csv`. */
+/** `csv` requests `text/csv`. */
 const fileVerbOf = (mediaType: string): string => mediaType.replace(/^.*\//, '');
 
 function documentationOf({ meta, name, input }: Operation): string {
@@ -145,7 +145,7 @@ function documentationOf({ meta, name, input }: Operation): string {
   return docOf(paragraphs.filter((paragraph) => paragraph !== '').join('\n\n'), '  ');
 }
 
-/** An example as it is shown for REST may leave out what stands in the path. */
+/** An example for REST may omit values of the path. */
 function withRequired(example: Record<string, unknown>, { required = [], properties = {} }: Schema = {}) {
   const missing = required.filter((name) => !(name in example));
   return { ...Object.fromEntries(missing.map((name) => [name, properties[name]?.examples?.[0]])), ...example };
@@ -170,14 +170,14 @@ function declareContract(operations: Operation[]): string {
       ({ name, inputType, input, outputType }) =>
         `  '${name}': { input: ${inputType!}${isOptional(input!) ? ' | undefined' : ''}; event: ${outputType} };`,
     );
-  return `/** What each operation takes and answers, by its name. */
+  return `/** The input and answer of each operation, by its name. */
 export interface OperationTypes {\n${lines.join('\n')}\n}
 
-/** What each stream of events takes and brings, by its name. */
+/** The input and events of each stream, by its name. */
 export interface StreamTypes {\n${streams.join('\n')}\n}`;
 }
 
-/** The words of an operation in the table that the client is made of. */
+/** The entry of an operation in the client's table. */
 function wordsOf({ kind, meta, input, itemType }: Operation): string {
   const words = [
     ...(meta.access === 'open' ? ['open'] : []),

@@ -1,4 +1,4 @@
-/* JSON Schema, as Zod writes it, becomes TypeScript as a person would write it: named, with the descriptions beside. */
+/* Converts JSON Schema, as Zod writes it, to readable TypeScript: named types with descriptions. */
 
 export type Schema = {
   $ref?: string;
@@ -24,7 +24,7 @@ export function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A comment that documents what stands below it. */
+/** A comment that documents the next line. */
 export function docOf(text: string | undefined, indent: string): string {
   if (text === undefined || text === '') return '';
   const lines = text.replaceAll('*/', '*\\/').split('\n').flatMap(wrap);
@@ -40,7 +40,7 @@ function wrap(line: string): string[] {
     if (last !== '' && last.length + 1 + word.length > lineMax) lines.push(word);
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
   }
-  // What stands indented is code.
+  // Indented lines are code.
   return line.startsWith(' ') ? [line] : lines;
 }
 
@@ -69,13 +69,13 @@ export function typeOf(schema: Schema, indent = ''): string {
   }
 }
 
-/** Each once; any text takes the texts in quotes in. */
+/** Each once; `string` absorbs string literals. */
 function unionOf(types: string[]): string {
   const isAnyText = types.flatMap((type) => type.split(' | ')).includes('string');
   return [...new Set(types.filter((type) => !isAnyText || !/^'[^']*'$/.test(type)))].join(' | ');
 }
 
-/** The members of an object in braces: on one line where that is short and nothing is said of them. */
+/** The members of an object in braces: on one line if they are short and have no description. */
 export function objectOf(schema: Schema, indent = '', max = lineMax): string {
   const { properties = {}, required = [] } = schema;
   const inner = `${indent}  `;
@@ -89,12 +89,12 @@ export function objectOf(schema: Schema, indent = '', max = lineMax): string {
   return `{\n${members.map(({ doc, line }) => `${doc}${inner}${line};`).join('\n')}\n${indent}}`;
 }
 
-/** What is said of a field; of an optional one it may be said inside. */
+/** The description of a field; that of an optional one may be inside. */
 function describe(schema: Schema): string | undefined {
   const parts = [schema, ...(schema.anyOf ?? [])];
   const said = parts.find(({ description }) => description !== undefined)?.description;
   const day = parts.some(({ format }) => format === 'date') ? 'YYYY-MM-DD' : undefined;
-  // Says nothing that the name does not.
+  // It repeats the name.
   const text = said === 'Identifier' ? undefined : (said ?? day);
   const preset = schema.default;
   if (preset === undefined) return text;

@@ -1,18 +1,18 @@
 import type { ErrorStatuses, IssueCodes } from './contract.ts';
 
-/** What only the client itself can say: no answer came, none came in time, or what came is no answer of the service. */
+/** The client's own codes: no answer came, none came in time, or the answer is not the service's. */
 export type ClientErrorCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER';
 
-/** Why a call failed, in a word for programs: every code that the service declares, and the client's own. */
+/** The code of a failed call: every code that the service declares, and the client's own. */
 export type ApiErrorCode = keyof ErrorStatuses | ClientErrorCode;
 
 /**
- * What is wrong with a part of an input, in a word for programs: every code that the service answers; {@link IssueCodes}
- * says what each means. A later version of the service may have further ones, so give a `switch` a `default`.
+ * The code of an issue of an input; {@link IssueCodes} says what each means. A later version of the service may add
+ * codes, so give a `switch` a `default`.
  */
 export type IssueCode = keyof IssueCodes;
 
-/** One thing that is wrong with an input: where, what, and a word for programs. */
+/** One issue of an input: its place, a message, and a code for programs. */
 export interface Issue {
   path: (string | number)[];
   message: string;
@@ -30,18 +30,18 @@ export interface ApiErrorDetails {
   cause?: unknown;
 }
 
-/** What a failed call throws. Its message is a sentence for a person; {@link isApiError} tells by its code what to do. */
+/** The error of a failed call. Its message is a sentence for a person; {@link isApiError} checks its code. */
 export class ApiError<Code extends ApiErrorCode = ApiErrorCode> extends Error {
   readonly code: Code;
   /** The HTTP status; 0 where no answer came. */
   readonly status: number;
   /** The operation that was called, such as `tasks.create`. */
   readonly operation: string;
-  /** What is wrong with the input, field by field; empty where the input is not to blame. */
+  /** The issues of the input, field by field; empty if the input is valid. */
   readonly issues: readonly Issue[];
-  /** Names the request in the log of the service: quote it when you report a problem. */
+  /** Identifies the request in the service's log: quote it when you report a problem. */
   readonly requestId: string | undefined;
-  /** How long to wait before another try, where the service says so. */
+  /** How long to wait before a retry, if the service says so. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: Code, message: string, details: ApiErrorDetails) {

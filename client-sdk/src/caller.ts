@@ -13,17 +13,17 @@ export type Caller = {
   credentials(signal: AbortSignal): Promise<Credentials>;
   /** An authentication error with a message for the developer who configured the client. */
   explained(error: unknown): unknown;
-  /** Sends a request once; its answer may last. */
+  /** Sends a request once; its answer may be a stream. */
   open(sending: Sending, signal: AbortSignal): Promise<Response>;
-  /** Sends a request until `read` has what it wants of an answer, within the limits of the call. */
+  /** Sends a request, with retries, until `read` returns, within the limits of the call. */
   request<Answer>(
     sending: Sending,
     options: CallOptions,
     read: (response: Response, signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer>;
   /**
-   * Calls an operation over tRPC, of which the table of operations has these words. A write carries a key by which it
-   * happens once, however often it is tried; an `unkeyed` one is tried again only where the service did nothing.
+   * Calls an operation over tRPC; the words are its entry in the table of operations. A write carries an idempotency
+   * key, so retries have no second effect; an `unkeyed` one is retried only if the service did nothing.
    */
   call(
     operation: string,
@@ -45,13 +45,13 @@ export type Sending = {
   body?: string | undefined;
   /** Calls with this credential instead of the session. */
   credentials?: Credentials;
-  /** A second try could do it twice. */
+  /** A retry could repeat its effect. */
   isUnkeyed?: boolean;
 };
 
 export const noCredentials: Credentials = { headers: {}, session: null };
 
-/** Sends requests until they are answered: again where that is safe, with fresh tokens where they are needed. */
+/** Sends requests until they are answered: with retries if these are safe, and with fresh tokens if needed. */
 export function createCaller(
   fetch: Fetch,
   baseUrl: string,
@@ -132,7 +132,7 @@ export function createCaller(
   };
 }
 
-/** What calls an operation over tRPC. */
+/** The request of an operation over tRPC. */
 function callRequest(
   baseUrl: string,
   operation: string,
@@ -156,17 +156,17 @@ const keyRefused =
 
 const reworded = (error: ApiError, message: string): ApiError => new ApiError(error.code, message, error);
 
-/** Says who is calling by a token alone. */
+/** Authenticates by one token. */
 export function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Options that were left undefined leave the defaults as they are. */
+/** Undefined options do not override the defaults. */
 function given(options: CallOptions): CallOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** How long to wait before trying again; undefined where that would not help. */
+/** The delay before a retry; undefined if a retry would not help. */
 function retryAfter(error: unknown, failures: number, isUnkeyed: boolean): number | undefined {
   if (!isApiError(error)) return undefined;
   const isRefused = error.status === 429 || error.status === 503;

@@ -1,4 +1,4 @@
-/* What a client is made with, checked at once: later it would fail in ways that say nothing of the cause. */
+/* Checks the options of a client at once: later they would fail with unclear errors. */
 
 const example = 'such as https://api.example.com';
 

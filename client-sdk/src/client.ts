@@ -9,34 +9,34 @@ import { createSessions, type Sessions } from './sessions.ts';
 import { createStreams, type EventsTransport } from './streams.ts';
 
 export interface ClientOptions extends SessionOptions, CallDefaults {
-  /** Where the service is: `https://api.example.com`, or relative to the page in a browser. */
+  /** The address of the service: `https://api.example.com`, or relative to the page in a browser. */
   baseUrl: string;
   /** For scripts: an API key (`wms_…`) instead of a session. */
   apiKey?: string | undefined;
-  /** How events come: over a WebSocket, or as server-sent events where one does not get through (`auto`). */
+  /** The transport of events: a WebSocket, or server-sent events if a WebSocket fails (`auto`). */
   events?: EventsTransport | undefined;
-  /** Sends the requests; the platform's own `fetch` unless given. */
+  /** Sends the requests; the platform's `fetch` by default. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
 /** A client of the service. Each operation is a method of its section, such as `client.tasks.create(…)`. */
 export interface Client extends Operations {
-  /** The present session; null where nobody is signed in, with an API key, or while `loadSession` is still at work. */
+  /** The current session; null if nobody is signed in, with an API key, or while `loadSession` is running. */
   readonly session: ClientSession | null;
-  /** Answers the present session once `loadSession` has answered. */
+  /** Resolves with the current session after `loadSession` has finished. */
   loadSession(): Promise<ClientSession | null>;
-  /** Takes over a session from elsewhere; null forgets the present one without ending it on the service. */
+  /** Uses a session from elsewhere; null forgets the current one without ending it on the service. */
   setSession(session: SessionOptions['session']): Promise<void>;
   /**
-   * Goes on with a sign-in that answered a choice of companies. `email` is the address that signed in. The choice can be
-   * used once, for 5 minutes. Where the address is not known (Apple), sign in again with the token and `company_id`.
+   * Continues a sign-in that answered a choice of companies. `email` is the address that signed in. The choice can be
+   * used once, within 5 minutes. If the address is unknown (Apple), sign in again with the token and `company_id`.
    */
   chooseCompany(
     choice: CompanyChoice,
     place: { email: string; company_id: number },
     options?: CallOptions,
   ): Promise<SignedInResult>;
-  /** Ends all streams of events and their connection. Calls go on working. */
+  /** Ends all event streams and their connection. Calls still work. */
   close(): void;
 }
 
@@ -105,7 +105,7 @@ export function createClient(options: ClientOptions): Client {
   });
 }
 
-/** The operations that concern the session which the client itself keeps. */
+/** The operations on the session that the client stores. */
 function withSession(auth: AuthOperations, sessions: Sessions): AuthOperations {
   return {
     ...auth,
@@ -119,7 +119,7 @@ function withSession(auth: AuthOperations, sessions: Sessions): AuthOperations {
       try {
         await auth.logout(options);
       } catch (error) {
-        // What is over already need not be ended; where the service cannot be reached, it can be tried again.
+        // A session that is over need not be ended; if the service is unreachable, the caller can try again.
         if (!session || sessions.current()?.id === session.id) throw error;
       }
       if (session) await sessions.signOut(session);
@@ -128,7 +128,7 @@ function withSession(auth: AuthOperations, sessions: Sessions): AuthOperations {
   };
 }
 
-/** Whether a sign-in asks which company is meant: go on with `client.chooseCompany`. */
+/** Whether a sign-in answered a choice of companies: continue with `client.chooseCompany`. */
 export function isCompanyChoice(answer: SignedInResult | CompanyChoice): answer is CompanyChoice {
   return 'login_ticket' in answer;
 }

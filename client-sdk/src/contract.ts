@@ -12,7 +12,7 @@ export interface AuthLoginInput {
 export interface SignedInResult {
   /** JWT; send it as `Authorization: Bearer …` */
   access_token: string;
-  /** JWT; send it as `X-Refresh-Token` beside the access token */
+  /** JWT; send it as `X-Refresh-Token` with the access token */
   refresh_token: string;
   token_type: 'Bearer';
   /** Seconds until the access token expires */
@@ -116,7 +116,7 @@ export interface AuthTokenLoginInput {
 export interface AuthRefreshAnswer {
   /** JWT; send it as `Authorization: Bearer …` */
   access_token: string;
-  /** JWT; send it as `X-Refresh-Token` beside the access token */
+  /** JWT; send it as `X-Refresh-Token` with the access token */
   refresh_token: string;
   token_type: 'Bearer';
   /** Seconds until the access token expires */
@@ -142,7 +142,7 @@ export interface RegistrationRegisterCompanyInput {
 export interface RegistrationResult {
   /** JWT; send it as `Authorization: Bearer …` */
   access_token: string;
-  /** JWT; send it as `X-Refresh-Token` beside the access token */
+  /** JWT; send it as `X-Refresh-Token` with the access token */
   refresh_token: string;
   token_type: 'Bearer';
   /** Seconds until the access token expires */
@@ -763,7 +763,7 @@ export interface Comment {
   /** UTC with milliseconds */
   editedAt: string | null;
   /**
-   * Oldest first, nested as deep as the discussion goes; below level 500 replies stand beside the one
+   * Oldest first, nested as deep as the discussion goes; below level 500 replies are siblings of the one
    * they answer
    */
   replies: Comment[];
@@ -1207,7 +1207,7 @@ export interface NotificationDeleted {
 export type NotificationsOnMineEvent =
   NotificationCreated | NotificationRead | NotificationUpdated | NotificationDeleted | StreamReset;
 
-/** Every refusal of the service by its code, and the HTTP status that it has. */
+/** All error codes of the service, each with its HTTP status. */
 export interface ErrorStatuses {
   /**
    * Prove that the address is yours: send the `token` of the invitation’s link, or sign in with an
@@ -1323,7 +1323,7 @@ export interface ErrorStatuses {
   VALIDATION_FAILED: 400;
 }
 
-/** What can be wrong with a part of an input, by its code. */
+/** The codes of issues, each with its meaning. */
 export interface IssueCodes {
   /** It is missing. */
   required: true;
@@ -1719,7 +1719,7 @@ export interface EmployeesOperations {
    * Active employees of the company.
    *
    * Those with `isActive: true` and `isDeleted: false`, alphabetical by name without regard to case and
-   * accents; beside them the deleted ones, by `_id` and `name` only.
+   * accents, and the deleted ones, by `_id` and `name` only.
    *
    * REST: `GET /employee/list/activeUsers/{company_id}/`
    *
@@ -2291,11 +2291,11 @@ export interface CommentsOperations {
    * All comments of a task, as threads.
    *
    * Oldest first on every level. Replies nest as deep as the discussion goes, down to level 500 of the
-   * answer: deeper ones stand beside the one they answer, and `reply_to` tells to whom. A deleted
-   * comment that has replies stays as a tombstone: `isDeleted: true`, `message: null`. All of them are
-   * answered, however many there are: a long answer is sent while it is read, with the comments of the
-   * moment when it began and each as it stood when its turn came. Reading marks the comments of others
-   * as seen by the caller, after the answer: `seenBy` shows who had seen them before.
+   * answer: deeper ones are siblings of the one they answer, and `reply_to` names it. A deleted comment
+   * that has replies stays as a tombstone: `isDeleted: true`, `message: null`. All comments are
+   * answered, however many there are: a long answer is sent while it is read, with the comments of its
+   * start, each with its content at the time when it is sent. Reading marks the comments of others as
+   * seen by the caller, after the answer: `seenBy` shows who had seen them before.
    *
    * REST: `GET /api/tasks/chat/{task_id}/`
    */
@@ -2383,7 +2383,7 @@ export interface CommentsOperations {
   unlike(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
 
   /**
-   * What is said on a task.
+   * Comments on a task.
    *
    * Comments written, edited, deleted, liked and seen by anyone, the subscriber included. It ends with
    * NOT_FOUND when the task is deleted.
@@ -2522,7 +2522,7 @@ export interface Operations {
   readonly notifications: NotificationsOperations;
 }
 
-/** What each operation takes and answers, by its name. */
+/** The input and answer of each operation, by its name. */
 export interface OperationTypes {
   'auth.login': { input: AuthLoginInput; answer: SignedInResult | CompanyChoice };
   'auth.googleLogin': { input: AuthGoogleLoginInput; answer: SignedInResult | CompanyChoice };
@@ -2598,7 +2598,7 @@ export interface OperationTypes {
   'notifications.updatePreferences': { input: NotificationPreferencesChange; answer: NotificationPreferences };
 }
 
-/** What each stream of events takes and brings, by its name. */
+/** The input and events of each stream, by its name. */
 export interface StreamTypes {
   'comments.onTask': { input: CommentsOnTaskInput; event: CommentsOnTaskEvent };
   'notifications.onMine': { input: NotificationsOnMineInput | undefined; event: NotificationsOnMineEvent };

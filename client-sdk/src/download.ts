@@ -14,7 +14,7 @@ export function downloadUrl(template: string, input: Record<string, unknown>): s
   return url + query.map(([name, value]) => `&${name}=${encodeURIComponent(String(value))}`).join('');
 }
 
-/** A response as a file that is taken while it comes. It has the type that the template asks for: `format=csv`. */
+/** A response as a file that is read while it arrives. It has the type that the template names: `format=csv`. */
 export function toDownload(
   operation: string,
   template: string,
@@ -24,7 +24,7 @@ export function toDownload(
   const { headers, body } = response;
   const mediaType = (headers.get('content-type') ?? '').split(';')[0]!.trim();
   const [, format] = /[?&]format=(\w+)/.exec(template)!;
-  // Otherwise the page of some other server would be kept as the file.
+  // Otherwise the page of another server would be stored as the file.
   if (!mediaType.endsWith(`/${format}`)) throw unexpected(operation, response);
 
   async function* pieces(): AsyncGenerator<Uint8Array, void> {
@@ -36,7 +36,7 @@ export function toDownload(
         yield value;
       }
     } finally {
-      // Where it is left early, nothing more is sent.
+      // If the reader stops early, nothing more is sent.
       await reader.cancel().catch(() => {});
     }
   }

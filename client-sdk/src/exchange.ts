@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorCode, type Issue } from './api-error.ts';
 export type Fetch = typeof globalThis.fetch;
 
 export type Exchange = {
-  /** For the error, where it fails. */
+  /** The operation, for its error. */
   operation: string;
   url: string;
   method?: string;
@@ -12,7 +12,7 @@ export type Exchange = {
   signal: AbortSignal;
 };
 
-/** Sends one request; answers the response to it where that is a success, else throws an API error. */
+/** Sends one request; returns a successful response, else throws an API error. */
 export async function exchange(
   fetch: Fetch,
   { operation, url, method = 'GET', headers, body, signal }: Exchange,
@@ -37,7 +37,7 @@ export async function exchange(
   throw toErrorOf(operation, response, parse(text));
 }
 
-/** What an operation answered over tRPC. */
+/** Reads the answer of an operation over tRPC. */
 export async function readAnswer(operation: string, response: Response, signal: AbortSignal): Promise<unknown> {
   const body = parse(await orApiError(operation, signal, response.text())) as
     | { result?: { data: unknown } }
@@ -61,7 +61,7 @@ export async function orApiError<Value>(
   }
 }
 
-/** Why a connection failed, where the platform says so: ` (ECONNREFUSED)`. Browsers keep it to themselves. */
+/** Why a connection failed, if the platform tells: ` (ECONNREFUSED)`. Browsers do not. */
 function reasonOf(error: Error): string {
   const { code, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
   const reason = code ?? message;
@@ -76,7 +76,7 @@ type ErrorData = {
   retryAfterSeconds?: number;
 };
 
-/** A refusal as tRPC words it, `{error: {message, data}}`, in an answer or on a stream. */
+/** Converts an error in tRPC's form, `{error: {message, data}}`, in an answer or on a stream. */
 export function toApiError(operation: string, error: unknown, response?: Response): ApiError | undefined {
   const { message, data } = (error ?? {}) as { message?: string; data?: ErrorData };
   if (data?.code === undefined || message === undefined) return undefined;
@@ -97,11 +97,11 @@ function toErrorOf(operation: string, response: Response, body: unknown): ApiErr
   );
 }
 
-/** Something else than the service has answered. */
+/** The error for an answer that is not the service's. */
 export function unexpected(operation: string, { url, status, headers }: Response): ApiError {
   const type = headers.get('content-type')?.split(';')[0] ?? '';
   const what = [status, type].filter((part) => part !== '').join(', ');
-  // A `fetch` of one's own may answer without an address.
+  // A custom `fetch` may return a response without a URL.
   const place = URL.canParse(url) ? `What answers at ${new URL(url).origin}` : 'What answers';
   const message = `${place} (${what}) is not the service: check the baseUrl, its port, and any proxy between.`;
   return new ApiError('UNEXPECTED_ANSWER', message, {
@@ -116,7 +116,7 @@ function waitOf(seconds: number | string | null | undefined): number | undefined
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** JSON, or undefined where it is none. */
+/** Parses JSON; undefined if it is invalid. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

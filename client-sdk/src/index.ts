@@ -1,7 +1,7 @@
 /**
  * A client of the Work Management Service, for browsers and Node.
  *
- * {@link createClient} makes one; its operations, their inputs and answers are those of the service.
+ * {@link createClient} creates one; its operations, their inputs and answers are those of the service.
  *
  * @packageDocumentation
  */

@@ -1,13 +1,13 @@
 import type { ClientSession, SessionChange } from './client-session.ts';
 
-/** The part of `localStorage` and `sessionStorage` that is needed. */
+/** The required part of `localStorage` and `sessionStorage`. */
 export interface KeyValueStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
   removeItem(key: string): void;
 }
 
-/** The two functions with which a client keeps its session. */
+/** The two functions with which a client stores its session. */
 export interface KeptSession {
   loadSession(): ClientSession | null;
   onSession(session: ClientSession | null, change: SessionChange): void;
@@ -27,7 +27,7 @@ export function keepSessionIn(storage: KeyValueStorage, key = 'work-management-s
     try {
       return JSON.parse(storage.getItem(key) ?? 'null') as ClientSession | null;
     } catch {
-      // Somebody else's, or half a session: as good as none.
+      // An invalid or incomplete session counts as none.
       return null;
     }
   }
@@ -40,7 +40,7 @@ export function keepSessionIn(storage: KeyValueStorage, key = 'work-management-s
     },
     onSession(session, change) {
       const kept = load();
-      // Another tab has signed in as somebody else, or has renewed the session already: theirs stays.
+      // Another tab has signed in as somebody else, or has already renewed the session: its session stays.
       const isTheirs = kept !== null && (kept.id !== ownId || kept.rotation > (session?.rotation ?? Infinity));
       if (isTheirs && change !== 'signed in') return;
       ownId = session?.id;

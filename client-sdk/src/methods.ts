@@ -3,7 +3,7 @@ import type { Operations } from './contract.ts';
 import { downloads, operations } from './operations.ts';
 import { paged } from './paged.ts';
 
-/** What the methods of a client are made of. */
+/** The parts from which the methods of a client are built. */
 export type MethodTargets = {
   call(name: string, words: string, input: unknown, options: object | undefined): Promise<unknown>;
   subscribe(name: string, input: unknown, options: object | undefined): EventStream<unknown>;
@@ -29,7 +29,7 @@ export function methodsOf(targets: MethodTargets): Operations {
 
 function methodOf({ call, subscribe: follow }: MethodTargets, name: string, words: string): Method {
   if (words.includes('bare')) return (options) => call(name, words, undefined, options as object | undefined);
-  // An input whose every field may be left out may be left out itself, but the service wants to see one.
+  // If all fields of an input are optional, the input is optional too, but the service requires one.
   if (words.includes('subscription')) return (input = {}, options) => follow(name, input, options);
   if (!words.includes('paged')) return (input = {}, options) => call(name, words, input, options);
   return (input = {}, options) => {

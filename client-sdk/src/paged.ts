@@ -1,13 +1,13 @@
 import type { Page, Paged } from './call-types.ts';
 
-/** A list of which one page is on its way, and the others follow where it is looped over. */
+/** A list whose first page is requested at once, and the others during a loop. */
 export function paged<Item>(first: Promise<Page<Item>>, read: (page: number) => Promise<Page<Item>>): Paged<Item> {
   async function* items(): AsyncGenerator<Item> {
     const seen = new Set<unknown>();
     let current = await first;
     for (;;) {
       for (const item of current.results) {
-        // What is added while the loop runs pushes items to the next page.
+        // New items during the loop push items to the next page.
         const { _id: id } = item as { _id?: unknown };
         if (id !== undefined && seen.has(id)) continue;
         seen.add(id);

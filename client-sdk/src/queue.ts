@@ -1,7 +1,7 @@
-/** More than this waiting is too much for a reader who is slow: it comes again where it stopped. */
+/** More waiting events than this are too many for a slow reader: the stream reconnects at its cursor. */
 const waitingMax = 1_000;
 
-/** What one side pushes and the other takes in a loop, until it ends or fails; what was pushed before that is taken first. */
+/** A queue that one side fills and the other reads in a loop, until it ends or fails; earlier items are read first. */
 export type Queue<Item> = {
   push(item: Item): void;
   end(failure?: unknown): void;

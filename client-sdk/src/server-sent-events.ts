@@ -4,9 +4,9 @@ import { ApiError } from './api-error.ts';
 import { onNetwork } from './waiting.ts';
 import type { Transport } from './transport.ts';
 
-/** The service says something every 15 seconds; after so long a silence the connection is lost. */
+/** The service sends something every 15 seconds; after this time of silence the connection is lost. */
 const silenceMs = 40_000;
-/** How long the answer may take to begin. */
+/** The time limit for the start of the answer. */
 const patienceMs = 10_000;
 
 type ServerSentEvent = { event: string; data: string };
@@ -65,7 +65,7 @@ async function* eventsOf(
   }
 }
 
-/** Aborts the connection when this takes too long. */
+/** Aborts the connection if this takes too long. */
 async function withPatience<Value>(
   reading: AbortController,
   operation: string,

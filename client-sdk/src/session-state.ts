@@ -1,15 +1,15 @@
 import { completeSession, type ClientSession, type SessionChange, type SessionOptions } from './client-session.ts';
 
-/** Which session there is, loaded from where it is kept and kept where it changes. */
+/** The current session, loaded from the store and stored at each change. */
 export type SessionState = {
   current(): ClientSession | null;
-  /** Answers the session when it has been loaded. */
+  /** Resolves with the session when it is loaded. */
   load(): Promise<ClientSession | null>;
-  /** Puts a session, or none, in the place of the present one; done when it is kept. */
+  /** Replaces the current session by another one or none; resolves when it is stored. */
   change(next: ClientSession | null, why: SessionChange): Promise<void>;
-  /** Takes over a newer copy of the present session, where one was kept; answers whether there was one. */
+  /** Uses a newer stored copy of the current session; returns whether there was one. */
   takeNewer(session: ClientSession): Promise<boolean>;
-  /** Calls back when another session, or none, takes the place of this one. */
+  /** Calls back when another session, or none, replaces this one. */
   watch(callback: () => void): () => void;
 };
 
@@ -23,7 +23,7 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
   async function takeLoaded(kept: ReturnType<NonNullable<typeof loadSession>>): Promise<void> {
     try {
       const found = await kept;
-      // A session that began in between stays.
+      // A session that was started in the meantime stays.
       current ??= found ?? null;
       isLoaded = true;
     } finally {
@@ -56,7 +56,7 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
       const isAnother = next?.id !== current?.id;
       current = next;
       if (isAnother) for (const watch of watchers) watch();
-      // One after the other, so that what is kept last is the latest.
+      // One after another, so that the latest is stored last.
       const telling = tell(told, next, why);
       told = telling.catch(() => {});
       return telling;

@@ -4,15 +4,15 @@ import { isApiError, type ApiError } from './api-error.ts';
 import { createSessionState, type SessionState } from './session-state.ts';
 import { unlessAborted } from './waiting.ts';
 
-/** The session of a client: begun, renewed and ended here and nowhere else. */
+/** The session of a client: only this code starts, renews and ends it. */
 export type Sessions = Pick<SessionState, 'current' | 'load' | 'watch'> & {
-  /** Answers a session whose access token is good for a while. */
+  /** Resolves with a session whose access token is valid for a while. */
   usable(signal: AbortSignal): Promise<ClientSession | null>;
-  /** After a refusal of a session's tokens: answers whether there are others to try with. */
+  /** After an authentication error: resolves with whether other tokens are available. */
   recover(error: ApiError, used: ClientSession, signal: AbortSignal): Promise<boolean>;
-  /** Takes over an access token that came with an answer. */
+  /** Uses an access token that came with an answer. */
   takeAccessToken(accessToken: string, used: ClientSession): Promise<void>;
-  /** Takes over the pair that was answered for a refresh token, where that is the present one. */
+  /** Uses the pair that was answered for a refresh token, if that is the current one. */
   takeRefreshed(sent: string, pair: AuthRefreshAnswer): Promise<void>;
   begin(answer: SignedInResult): Promise<void>;
   set(session: SessionOptions['session']): Promise<void>;
@@ -21,10 +21,10 @@ export type Sessions = Pick<SessionState, 'current' | 'load' | 'watch'> & {
 
 export type RequestPair = (refreshToken: string) => Promise<AuthRefreshAnswer>;
 
-/** How long access tokens last, until an answer says so. */
+/** The assumed lifetime of access tokens, until an answer tells it. */
 const usualLifetimeMs = 15 * 60_000;
 
-/** The errors that fresh tokens may help against. */
+/** The errors for which fresh tokens may help. */
 const aboutTokens = ['INVALID_TOKEN', 'TOKEN_PAIR_REQUIRED', 'SESSION_ENDED'] as const;
 
 export function createSessions(options: SessionOptions, requestPair: RequestPair): Sessions {
@@ -83,7 +83,7 @@ export function createSessions(options: SessionOptions, requestPair: RequestPair
   };
 }
 
-/** Renews the tokens of the present session: once at a time, however many callers ask. */
+/** Renews the tokens of the current session: once at a time for all callers. */
 function createRefresh(
   { current, change, takeNewer }: SessionState,
   requestPair: RequestPair,
@@ -102,7 +102,7 @@ function createRefresh(
       if (current()?.id === id) await take(pair);
     } catch (error) {
       if (!isApiError(error, ...aboutTokens)) throw error;
-      // Another tab that was faster has left its successor.
+      // Another tab was faster and stored the new tokens.
       if (await takeNewer(old)) return;
       if (current()?.id === id) await change(null, 'ended');
       throw error;

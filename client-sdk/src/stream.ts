@@ -85,7 +85,7 @@ async function* receive(
     try {
       return await sessions.recover(error, session, ended);
     } catch (cause) {
-      // A refresh that fails for now is tried again.
+      // A refresh that fails temporarily is retried.
       return isPassing(cause);
     }
   }

@@ -1,4 +1,4 @@
-/* Time and signals: how long something may take, and when to try again. */
+/* Time limits, signals and delays of retries. */
 
 /** A signal that follows another one and is aborted with `reason` after a time; it must be released. */
 export function limit(
@@ -20,9 +20,9 @@ export function limit(
   };
 }
 
-/** What the promise says, unless the signal is aborted first. */
+/** The result of the promise, unless the signal is aborted first. */
 export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  // Where nobody waits any more, nobody is to be alarmed either.
+  // Without a waiting caller a rejection must not be reported as unhandled.
   promise.catch(() => {});
   signal.throwIfAborted();
   let stop: (() => void) | undefined;
@@ -37,14 +37,14 @@ export async function unlessAborted<Value>(promise: Promise<Value>, signal: Abor
   }
 }
 
-/** Calls back when a browser comes online or goes offline; elsewhere nobody says so. */
+/** Calls back when a browser comes online or goes offline; other platforms do not report it. */
 export function onNetwork(event: 'online' | 'offline', callback: () => void): () => void {
   const { addEventListener, removeEventListener } = globalThis as Partial<EventTarget>;
   addEventListener?.call(globalThis, event, callback);
   return () => removeEventListener?.call(globalThis, event, callback);
 }
 
-/** Waits; a browser that comes back online waits no longer. Rejects when the signal is aborted. */
+/** Waits, but not longer than until a browser is online again. Rejects when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   let end = (): void => {};
@@ -64,7 +64,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
 const firstWaitMs = 300;
 const longestWaitMs = 10_000;
 
-/** How long to wait after so many failures in a row: twice as long each time, and never all callers at once. */
+/** The delay after a number of failures in a row: doubled each time, with jitter. */
 export function backoffMs(failures: number): number {
   const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
   return wait / 2 + (Math.random() * wait) / 2;

@@ -6,7 +6,7 @@ import type { Incoming } from './transport.ts';
 
 /** The time limit for connecting, and for the first message of a subscription. */
 export const patienceMs = 10_000;
-/** The service says something every 25 seconds; after so long a silence the connection is lost. */
+/** The service sends something every 25 seconds; after this time of silence the connection is lost. */
 const silenceMs = 45_000;
 /** A connection without streams stays open for this long, for the next one. */
 const lingerMs = 250;
@@ -44,7 +44,7 @@ export async function openLink(
   let lastId = 0;
   let linger: ReturnType<typeof setTimeout> | undefined;
   let silence = setTimeout(() => end(connectionLost()), patienceMs);
-  // A browser keeps sockets that lead nowhere for a long time.
+  // A browser keeps dead sockets for a long time.
   const off = onNetwork('offline', () => end(connectionLost()));
 
   function end(failure: ApiError): void {

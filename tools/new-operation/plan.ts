@@ -92,7 +92,7 @@ function restLineOf({
   return { method, path: one + rest, parameter };
 }
 
-/** What is done to an employee is done to somebody else. */
+/** An operation on an employee is tried on a colleague. */
 const kindFor = (kind: Kind, method: Plan['method']): Kind =>
   kind === 'employee' && method !== 'GET' ? 'colleague' : kind;
 
