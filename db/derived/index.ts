@@ -10,7 +10,7 @@ import { workTime } from './work-time.ts';
  * Derived data: sums and counts that would take too long to compute when they are read. Triggers keep them, in the
  * transaction of each change, so an operation writes its own rows and nothing else. Invariants:
  *
- * - No statement of the service writes a derived table, but for the recomputations beside each definition.
+ * - No statement of the service writes a derived table, except for the recomputation next to each definition.
  * - A definition is a function and its triggers. They are installed after the migrations, wherever they differ.
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
  *   functions that run in one role keep their plans.

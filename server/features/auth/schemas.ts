@@ -4,7 +4,7 @@ import { Employee } from '../employees/schemas.ts';
 
 export const TokenPair = z.object({
   access_token: z.string().meta({ description: 'JWT; send it as `Authorization: Bearer …`' }),
-  refresh_token: z.string().meta({ description: 'JWT; send it as `X-Refresh-Token` beside the access token' }),
+  refresh_token: z.string().meta({ description: 'JWT; send it as `X-Refresh-Token` with the access token' }),
   token_type: z.literal('Bearer'),
   expires_in: z.int().meta({ description: 'Seconds until the access token expires' }),
 });

@@ -16,7 +16,7 @@ export const listComments = member
     rest('GET /api/tasks/chat/{task_id}/', {
       section: 'Task comments',
       summary: 'All comments of a task, as threads',
-      description: `Oldest first on every level. Replies nest as deep as the discussion goes, down to level ${levelsMax} of the answer: deeper ones stand beside the one they answer, and \`reply_to\` tells to whom. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. All of them are answered, however many there are: a long answer is sent while it is read, with the comments of the moment when it began and each as it stood when its turn came. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
+      description: `Oldest first on every level. Replies nest as deep as the discussion goes, down to level ${levelsMax} of the answer: deeper ones are siblings of the one they answer, and \`reply_to\` names it. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. All comments are answered, however many there are: a long answer is sent while it is read, with the comments of its start, each with its content at the time when it is sent. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
     }),
   )
   .input(z.object({ task_id: idOf('task') }))

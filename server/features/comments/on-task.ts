@@ -12,7 +12,7 @@ export const onTask = stream
     errors: [NOT_FOUND],
     events: {
       schema: CommentEvent,
-      summary: 'What is said on a task',
+      summary: 'Comments on a task',
       description:
         'Comments written, edited, deleted, liked and seen by anyone, the subscriber included. It ends with NOT_FOUND when the task is deleted.',
     },

@@ -32,7 +32,7 @@ export const Comment = z
     editedAt: moment.nullable(),
     get replies() {
       return z.array(Comment).meta({
-        description: `Oldest first, nested as deep as the discussion goes; below level ${levelsMax} replies stand beside the one they answer`,
+        description: `Oldest first, nested as deep as the discussion goes; below level ${levelsMax} replies are siblings of the one they answer`,
       });
     },
   })

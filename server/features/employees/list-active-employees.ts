@@ -13,7 +13,7 @@ export const listActiveEmployees = member
       section: 'Employees',
       summary: 'Active employees of the company',
       description:
-        'Those with `isActive: true` and `isDeleted: false`, alphabetical by name without regard to case and accents; beside them the deleted ones, by `_id` and `name` only.',
+        'Those with `isActive: true` and `isDeleted: false`, alphabetical by name without regard to case and accents, and the deleted ones, by `_id` and `name` only.',
       example: { company_id: 1 },
     }),
   )

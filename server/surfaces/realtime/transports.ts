@@ -22,7 +22,7 @@ const closeCodes: Record<CloseReason, { code: number; reason: string }> = {
   restart: { code: 1012, reason: 'the service restarts: connect again' },
 };
 
-/** A WebSocket buffers what is sent without waiting, so each event waits for room first. */
+/** A WebSocket buffers sent data without bound, so each event waits for room first. */
 export function webSocketTransport(socket: WebSocket, raw: Socket, network: string): Transport {
   // Node restarts the timer with each byte that is read or written.
   raw.setTimeout(unreadMs);

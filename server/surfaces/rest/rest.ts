@@ -61,7 +61,7 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
     try {
       const info = requestInfo(request, reply);
       const ctx: Context = { services, request: { ...info, acceptsDownloads: true, acceptsStreams: true } };
-      // Read after authentication: only the caller learns what is wrong with a body.
+      // Read after authentication: only an authenticated caller gets the issues of a body.
       const getRawInput = () => readInput(request);
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
       request.mayCompress = mayCompress;
