@@ -1,3 +1,5 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import type { z } from 'zod';
 import { invalid } from '../../errors/errors.ts';
 import { parserOf } from '../parser.ts';
@@ -6,7 +8,8 @@ import { parserOf } from '../parser.ts';
  * A long answer as JSON text, sent in pieces, so that it is never in memory as a whole.
  * - An operation answers a plain value if it is short, and a stream if it would be long. Callers see the same answer.
  * - Pieces are produced as fast as the caller reads, from one statement per batch: no connection is held between
- *   pieces, and other requests are served between them.
+ *   pieces. Long answers take turns, and between two pieces other requests are served: what one piece costs is all
+ *   that they wait for, however many long answers are read.
  * - Each item passes the schema of the answer, so nothing undeclared is sent.
  * - If a piece fails, the connection is cut, so that half an answer never looks complete.
  * - Transports that send an answer as one message collect it while it is short, and answer an error otherwise.
@@ -18,11 +21,30 @@ export const messageLengthMax = 4 * 1024 * 1024;
 /** Pieces of about this length stay in the young generation of the heap; longer strings wait for a full collection. */
 export const pieceLengthMin = 32 * 1024;
 
+/** Pieces that are made at once by this process: while one waits for the database, another is made. */
+const turns = pLimit(2);
+
+async function* inTurns(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await turns(async () => {
+        await tick();
+        return iterator.next();
+      });
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
 export class JsonStream {
   readonly pieces: AsyncIterable<string>;
 
   constructor(pieces: AsyncIterable<string>) {
-    this.pieces = pieces;
+    this.pieces = inTurns(pieces);
   }
 
   /** The answer as a value, for transports without pieces. */
