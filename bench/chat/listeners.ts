@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import { nowMicros, type Arrivals, type Listening, type Session } from './arrivals.ts';
 
 /*
- * Those who hear what is said on a task: so many connections, in a process of their own, so that they do not take the
- * time of the service. They read the number of each event and note when it came.
+ * The subscribers of a task: many connections, in a separate process, so that they do not use the service's time. They
+ * read the number of each event and record its arrival.
  */
 
 /** How many connections are opened at once. */

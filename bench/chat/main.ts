@@ -17,8 +17,8 @@ import { startServiceProcess, type ServiceProcess } from '../support/service-pro
 import type { World } from '../support/world.ts';
 
 /*
- * What comments cost: reading and writing comments, the list of notifications and its badge, and how long an event takes
- * to reach a thousand who listen. The service runs as it is, in a process of its own; see README.md.
+ * The cost of comments: reading and writing them, the list of notifications and its unread count, and the time from a
+ * write to its event at a thousand subscribers. The service runs unchanged in a separate process; see README.md.
  */
 
 const report = (what: string): void => {

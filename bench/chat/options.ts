@@ -7,7 +7,7 @@ const usage = `npm run bench:chat [-- options]
   --seconds N   how long each operation is measured, one call at a time and again ${callsAtOnce} at a time (3)
   --sockets N   WebSockets that listen (900)
   --streams N   streams of server-sent events that listen (100)
-  --writes N    comments that they are told of (100)
+  --writes N    comments that are written (100)
   --cpu-prof D  have the service write a profile of its processor time into the folder D
   --json        print the result as JSON as well
   --help        print this

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
-/** One answer at a time on one kept connection; without pipelining, as browsers and most clients do. */
+/** One request at a time on one keep-alive connection, without pipelining, as browsers and most clients do. */
 export type Connection = {
-  /** Sends a request, answers its status once the whole answer is read. */
+  /** Sends a request; returns its status when the whole answer is read. */
   send(request: Buffer, onAnswer: (status: number) => void): void;
   close(): void;
 };
@@ -10,8 +10,8 @@ export type Connection = {
 const readBytes = 256 * 1024;
 
 /**
- * Just enough HTTP to know where an answer ends: a generator that parses more than that would measure itself.
- * Answers of a known length and chunked ones are understood, which is all that the sides send.
+ * Just enough HTTP to find the end of an answer: a generator that parses more would measure itself. It supports answers
+ * of a known length and chunked ones, the only ones that the sides send.
  */
 export async function openConnection({ host, port }: { host: string; port: number }): Promise<Connection> {
   let onAnswer: ((status: number) => void) | undefined;

@@ -3,21 +3,21 @@ import type { World } from '../support/world.ts';
 
 export type Caller = { employeeId: number; headers: Record<string, string> };
 
-/** What the load generator is asked to do. */
+/** A job of the load generator. */
 export type Job = {
   url: string;
   operation: string;
   format: Format;
-  /** Who calls: each request is made in the name of one of them, in no order. */
+  /** The callers: each request is made in the name of one of them, in no order. */
   callers: readonly Caller[];
   world: World;
   connections: number;
   seconds: number;
-  /** Requests a second that arrive whatever the answers do; left out, each connection sends as soon as it is answered. */
+  /** Requests per second at a steady rate; if omitted, each connection sends after its answer. */
   rate?: number;
 };
 
-/** What came of it. Times are in milliseconds, of requests; a batch is one request of many calls. */
+/** The result. Times are in milliseconds, of requests; a batch is one request of many calls. */
 export type Load = {
   requests: number;
   requestsPerSecond: number;
@@ -25,7 +25,7 @@ export type Load = {
   p50: number;
   p95: number;
   p99: number;
-  /** Answers that were no 200, and their share. */
+  /** Answers other than 200, and their share. */
   failures: number;
   failureShare: number;
   /** The share of a core that the generator itself took. */

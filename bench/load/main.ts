@@ -4,11 +4,11 @@ import { openConnection, type Connection } from './connection.ts';
 import type { Job, Load } from './job.ts';
 
 /*
- * The load generator: a process of its own on a core of its own, told by its parent what to send. Requests of reads are
- * made once and sent in turns; those of writes are made as they are sent, for no two may be the same.
+ * The load generator: a separate process on its own core, controlled by its parent. Requests of reads are created once
+ * and sent in turns; those of writes are created when sent, because no two may be equal.
  */
 
-/** Different requests of a read: enough that nothing answers by heart. */
+/** The number of different requests of a read, enough to defeat caches. */
 const variety = 512;
 
 function requestsOf({ url, operation: name, format, callers, world }: Job): () => Buffer {
@@ -44,7 +44,7 @@ async function closedLoop(connections: Connection[], request: () => Buffer, unti
               latencies.push(performance.now() - start);
               if (status === 200) return next();
               failures += 1;
-              // A server that has gone would be asked in a loop that never yields.
+              // A dead server would be called in a loop that never yields.
               setImmediate(next);
             });
           };
@@ -56,8 +56,8 @@ async function closedLoop(connections: Connection[], request: () => Buffer, unti
 }
 
 /**
- * Requests arrive at a steady rate, in bursts of a timer's millisecond, and wait where all connections are busy: that
- * wait counts, as it does for people.
+ * Requests arrive at a steady rate, in bursts of a timer's millisecond, and wait if all connections are busy: that wait
+ * counts, as it does for people.
  */
 async function openLoop(
   connections: Connection[],

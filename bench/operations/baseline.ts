@@ -3,7 +3,7 @@ import { resultsFolder, type Result } from './result.ts';
 import type { Row } from './table.ts';
 
 const file = `${resultsFolder}baseline.json`;
-/** A ratio may fall to this part of the one that was kept: machines and neighbours differ, lost work shows. */
+/** A ratio may fall to this part of its baseline: machines differ, but lost performance shows. */
 const partMin = 0.5;
 
 type Ratios = Record<string, number>;
@@ -20,13 +20,15 @@ export function saveBaseline({ machine, pinned, rows }: Result): void {
   );
 }
 
-/** How often what has fallen is measured again, and longer, before it counts: a machine that does much else loses rounds. */
+/**
+ * The number of further, longer measurements of a fallen ratio before it counts, because a busy machine loses rounds.
+ */
 const repeats = 2;
 
-/** The ratios that were kept, by operation and side. */
+/** The ratios of the baseline, by operation and side. */
 export const readBaseline = (): Ratios => (JSON.parse(readFileSync(file, 'utf8')) as { ratios: Ratios }).ratios;
 
-/** Whether no ratio has fallen to less than half of what it was; `again` measures an operation once more. */
+/** Whether no ratio has fallen to less than half of its baseline; `again` measures an operation once more. */
 export async function compareWithBaseline(
   ratios: Ratios,
   rows: readonly Measured[],

@@ -15,8 +15,8 @@ import { measureStartUp } from './start-up.ts';
 import { checkGenerator, measure, memoryOf } from './table.ts';
 
 /*
- * What this service costs, beside what others would: see README.md. One command that starts all it needs, seeds a
- * database of its own, measures, and takes everything away again.
+ * The costs of this service, compared with other implementations: see README.md. One command starts everything it
+ * needs, seeds a new database, measures, and removes everything.
  */
 
 const report = (what: string): void => {
@@ -37,7 +37,7 @@ const options = read();
 const pinning = choosePinning();
 const cluster = await openCluster();
 const undo: (() => unknown)[] = [() => cluster.stop()];
-/** Takes away what was started, the last first, down to so many. */
+/** Stops what was started, the last first, down to a number. */
 const undoTo = async (count: number): Promise<void> => {
   for (const step of undo.splice(count).toReversed()) await step();
 };
@@ -48,7 +48,7 @@ async function measureTable(result: Result): Promise<boolean> {
   const sizes = { employees: options.employees, projects: 200, tasks: 2_000, comments: 25_000, notifications: 20_000 };
   const bed = await makeBed(cluster, {
     name: 'table',
-    // As many as it takes for the database to know how these are distributed: it plans by that.
+    // Enough rows for realistic statistics of the planner.
     sizes: { ...sizes, logs: 100_000 },
     waitsForDisk: !options.short,
     report,

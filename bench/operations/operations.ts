@@ -8,14 +8,14 @@ export type Operation = {
   title: string;
   method: 'GET' | 'POST';
   kind: 'query' | 'mutation';
-  /** Fewer than the usual ones for what takes long: more would only wait, and be refused in the end. */
+  /** Fewer connections than usual for long operations: more would only wait, and time out in the end. */
   callsAtOnce?: number;
   /** Whether only the first of those who call asks for it. */
   isOfFirst?: boolean;
   /** Its name in the router. */
   procedure: string;
   call(world: World): Call;
-  /** What an answer holds, in words that are the same for every side that serves the operation rightly. */
+  /** A summary of an answer that is equal for every side with a correct answer. */
   holds(answer: never): string;
 };
 
@@ -171,7 +171,7 @@ const listOf = (what: string, path: (world: World) => string, more?: { isOfFirst
   holds: (answer: object) => Object.keys(answer).join(),
 });
 
-/** What is measured over REST only: lists and counts in small and large companies, and an answer that costs nothing. */
+/** Measured over REST only: lists and counts in small and large companies, and an answer that costs nothing. */
 export const furtherOperations: Record<string, Operation> = {
   ping: listOf('ping', () => '/ping'),
   'logs-of-task': listOf('100 logs of a task', ({ loggedOn }) => `/taskLogs/task/${pick(loggedOn)}/`),

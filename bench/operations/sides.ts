@@ -11,12 +11,12 @@ import type { World } from '../support/world.ts';
 
 export type SideName = 'floor' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
 
-/** What is measured against what. Sides of one program are one process, asked in different ways. */
+/** The sides of a comparison. Sides of one program are one process with different clients. */
 type Side = {
   title: string;
   program: string;
   format: Format;
-  /** Whether who calls is asked. */
+  /** Whether it authenticates callers. */
   takesTokens: boolean;
   /** The operations that it serves; left out, all. */
   only?: readonly string[];

@@ -9,7 +9,7 @@ import { residentMb } from '../support/machine.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { median } from './table.ts';
 
-/** How long the service takes to be ready where it has run before, and what it holds then. */
+/** The time until the service is ready, after an earlier start, and its memory then. */
 export type StartUp = {
   database: string;
   readyMs: number;
@@ -18,13 +18,13 @@ export type StartUp = {
   residentMbMax: number;
 };
 
-/** What `npm start` sets: compiled code is kept from start to start, and freed memory is not kept for each thread. */
+/** The settings of `npm start`: compiled code is cached between starts, and threads retain little freed memory. */
 const asStarted = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url)),
   MALLOC_ARENA_MAX: '1',
 };
 const starts = 3;
-/** What is made behind a start has been made by then. */
+/** The background work of a start is done by then. */
 const restMs = 1_500;
 
 async function startOnce(environment: Record<string, string>) {

@@ -36,14 +36,14 @@ type Bench = {
 /** A service that has run for days has its code compiled, so this many calls of each side are left out of all figures. */
 const warmUpCalls = 3_000;
 const warmUpRoundsMax = { full: 8, short: 2 };
-/** Calls that are under way at once, as a rule. */
+/** The usual number of concurrent calls. */
 const callsAtOnce = 32;
-/** More refusals than these, and what is measured is not the operation. A busy machine may time out now and then. */
+/** With a larger share of errors the operation is not measured. A busy machine may time out now and then. */
 const failureShareMax = 0.02;
 
 export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** Asks each side once, as its callers do, and holds what it answers against what the floor answers. */
+/** Calls each side once, as its callers do, and compares its answer with the floor's. */
 async function verify(
   { bed, sides: { running, callersFor } }: Bench,
   operation: string,
@@ -75,7 +75,7 @@ function answersOf(answer: unknown, name: SideName): unknown[] {
   return (Array.isArray(answer) ? (answer as Result[]) : [answer as Result]).map(({ result }) => result.data);
 }
 
-/** The sides take turns, round by round, so that whatever else the machine does meets all of them alike. */
+/** The sides take turns, round by round, so that other work of the machine affects all of them alike. */
 export async function measure(bench: Bench, operation: string): Promise<Row[]> {
   const { bed, sides: running, generator, pinning, options, report } = bench;
   const names = options.sides.filter((name) => serves(name, operation));

@@ -11,7 +11,7 @@ export type Bed = {
   url: string;
   world: World;
   client: pg.Client;
-  /** Moves the server's processes for this database to cores, as far as they are on this machine and may be moved. */
+  /** Pins the server's processes for this database to cores, if they run on this machine and can be pinned. */
   pinTo(cores: string): Promise<boolean>;
   drop(): Promise<void>;
 };

@@ -1,7 +1,7 @@
 import type { Range } from './world.ts';
 
 export const commentsPerTask = 50;
-/** Those who write, like and look: names stand in answers, so they are of some people and not of one. */
+/** The number of people who write, like and view: answers contain names, so several people write. */
 export const commenters = 30;
 
 /** Fifty comments a task, of which ten answer another; each has two likes and was seen by two, the caller among them. */

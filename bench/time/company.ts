@@ -42,7 +42,7 @@ export async function hire(client: pg.Client, companyId: number): Promise<Compan
   return { companyId, employeeIds, projectIds, taskIds: [], logs: 0 };
 }
 
-/** Brings the company up to so many logs, and every total that is kept of them. */
+/** Grows the company to a number of logs, with all stored totals. */
 export async function grow(database: Database, client: pg.Client, company: Company, logs: number, report: Report) {
   await addTasks(client, company, Math.ceil(logs / logsPerTask));
   const restore = await dropIndexes(client);
@@ -65,7 +65,7 @@ async function sumProjects(client: pg.Client, { companyId }: Company): Promise<v
     where p.company_id = ${companyId} and p.project_id = l.project_id`);
 }
 
-/** Counts anew all that was not kept while logs came and went behind the service's back, and proves it. */
+/** Recomputes and verifies all counters that were not maintained while logs were loaded without triggers. */
 async function recomputeAll(database: Database, { companyId }: Company, report: Report): Promise<void> {
   report('totals');
   const transaction = database.begin();
@@ -138,14 +138,14 @@ function workdays(count: number): number[] {
   return found;
 }
 
-/** Takes away what only slows a load down, and answers how to bring it back. */
+/** Removes indexes and checks that slow down a load, and returns how to restore them. */
 async function dropIndexes(client: pg.Client): Promise<() => Promise<void>> {
   const { rows } = await client.query<{ name: string; definition: string }>(`
     select c.relname as name, pg_get_indexdef(i.indexrelid) as definition
     from pg_index as i join pg_class as c on c.oid = i.indexrelid
     where i.indrelid = 'task_logs'::regclass and not i.indisunique`);
   for (const { name } of rows) await client.query(`drop index ${name}`);
-  // Without the superuser's word references are checked row by row, which takes some minutes more.
+  // Without superuser rights foreign keys are checked row by row, which takes some minutes more.
   const unchecked = await client.query(`set session_replication_role = replica`).then(
     () => true,
     () => false,

@@ -13,13 +13,13 @@ import type { Mail } from '../../server/mail/mailer.ts';
 import { grow, hire, seconds, type Company } from './company.ts';
 
 /*
- * What time costs when there is much of it: medians over HTTP, one request at a time, in companies of some sizes that
- * take turns, and how they grow from size to size. Statistics, performance and creates must not grow with the logs.
+ * The cost of time logs in large numbers: medians over HTTP, one request at a time, in companies of several sizes that
+ * take turns, and the growth from size to size. Statistics, performance and creates must not grow with the logs.
  *
  *   npm run bench:time -- --sizes 10k,1m,10m
  *
- * It needs a PostgreSQL server, at BENCH_DATABASE_URL or 127.0.0.1:5432, on which it may make a database of its own;
- * that is dropped in the end. Ten million logs take some 5 GB and a quarter of an hour.
+ * It needs a PostgreSQL server, at BENCH_DATABASE_URL or 127.0.0.1:5432, on which it may create a database; that is
+ * dropped at the end. Ten million logs take some 5 GB and a quarter of an hour.
  */
 const { values: options } = parseArgs({
   options: { sizes: { type: 'string', default: '10k,1m,10m' }, rounds: { type: 'string', default: '40' } },
@@ -30,7 +30,7 @@ const sizes = options.sizes.split(',').map((size) => {
   return Number(number) * { '': 1, k: 1_000, m: 1_000_000 }[unit.toLowerCase() as '' | 'k' | 'm'];
 });
 const rounds = Number(options.rounds);
-/** Nobody must pay for what the process and the database learn once. */
+/** Warm-up: the first calls pay for caches of the process and the database. */
 const warmUps = 40;
 const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const name = `wms_bench_time_${process.pid}`;
@@ -135,7 +135,7 @@ function callsOf(url: string, headers: Record<string, string>, company: Company)
   };
 }
 
-/** The medians of calls that take turns: whatever else the machine does meets all of them alike. */
+/** The medians of calls that take turns, so that other work of the machine affects all of them alike. */
 async function mediansOf(calls: Call[]): Promise<number[]> {
   const times = calls.map((): number[] => []);
   for (let round = -warmUps; round < rounds; round += 1) {

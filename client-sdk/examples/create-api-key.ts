@@ -38,7 +38,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   refuseToReplace();
   const connection = await signIn(values, signal);
   const unfinished = `${output}.${process.pid}.part`;
-  // Opened before the key is made: one that cannot be kept would be lost.
+  // Opened before the key is created: a key that cannot be stored would be lost.
   const file = await open(unfinished, 'wx', 0o600);
   try {
     const expiresAt = new Date(Date.now() + days * 24 * 3600 * 1000).toISOString();

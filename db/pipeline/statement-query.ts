@@ -13,7 +13,7 @@ import { setScope, type Scope } from '../scope.ts';
  */
 
 export type Statement = {
-  /** Undefined for one that is not kept. */
+  /** Undefined for a statement that is not prepared. */
   name: string | undefined;
   text: string;
   values: readonly unknown[];
@@ -45,13 +45,13 @@ class StatementQuery extends Query {
   readonly #values: readonly unknown[];
   /** The next answer is that of the scope's statement. */
   #isScoping: boolean;
-  /** Where to note the columns of this statement. */
+  /** The map for the columns of this statement. */
   #described: Map<string, unknown> | undefined;
 
   constructor({ name, text, values }: Statement, scope: Scope | undefined, callback: Callback) {
     super(text, values, callback);
     this.name = name;
-    // A statement of the simple protocol would not belong to the scope's transaction.
+    // A statement of the simple protocol would be outside the scope's implicit transaction.
     this.queryMode = 'extended';
     this.#values = values;
     this.#scope = scope;
@@ -97,11 +97,11 @@ class StatementQuery extends Query {
 /** The clients on which the scope's statement is prepared. */
 const prepared = new WeakSet<pg.ClientBase>();
 
-/** Sends a statement, in a scope behind what prepares the scope's own statement on its connection. */
+/** Sends a statement; in a scope, it first prepares the scope's own statement on the connection. */
 export function query(client: pg.ClientBase, statement: Statement, scope: Scope | undefined): Promise<pg.QueryResult> {
   if (scope && !prepared.has(client)) {
     prepared.add(client);
-    // Alone it sets nothing that lasts. Where it fails, so does the statement behind it, and it is prepared again.
+    // Alone it sets nothing that lasts. If it fails, the statement behind it fails too, and it is prepared again.
     client
       .query({ name: scopeName, text: setScope, values: [scope.role, scope.company] })
       .catch(() => void prepared.delete(client));

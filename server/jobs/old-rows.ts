@@ -8,7 +8,7 @@ const dayMs = 24 * 3600 * 1000;
 const eventLifetimeMs = 7 * dayMs;
 /** Longer than jobs are retried, and than days differ between two time zones. */
 const morningLifetimeMs = 7 * dayMs;
-/** Ended sessions are kept for investigations. */
+/** Ended sessions are stored for investigations. */
 const endedSessionLifetimeMs = 30 * dayMs;
 /** Identity tokens are accepted for a moment after they expire, because clocks differ. */
 const identityTokenLeewayMs = 3_600_000;

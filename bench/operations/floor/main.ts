@@ -8,7 +8,7 @@ import { createLog, createLogs } from './task-logs.ts';
 
 /*
  * The floor: what a good team writes by hand without this project. Fastify, a pool of pg with prepared statements, the
- * same answers; nobody is asked who they are, nothing is validated, nothing is logged.
+ * same answers; no authentication, validation or log.
  */
 const companyId = Number(setting('COMPANY_ID'));
 const viewerId = Number(setting('EMPLOYEE_ID'));

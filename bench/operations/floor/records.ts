@@ -8,7 +8,7 @@ const pictureOf = (companyId: number, pictureId: string | null): string | null =
 export type Person = { employee_id: number; name: string; email: string; picture_id: string | null };
 type Comment = Record<string, unknown> & { _id: number; reply_to: number | null; replies: Comment[] };
 
-/** What is true of every comment that has just been written. */
+/** The constant fields of a new comment. */
 export const unseen = {
   client_sender: null,
   mentioned_emails: [],
@@ -19,7 +19,7 @@ export const unseen = {
   edited_at: null,
 };
 
-/** What stands beside comments, in lists that begin with the comment. */
+/** The related rows of comments, as tuples that begin with the comment. */
 type RelatedRows = {
   people: Person[];
   mentions: [number, number][];

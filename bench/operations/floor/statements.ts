@@ -1,7 +1,7 @@
 /*
- * The service's own SQL, written by hand and without its checks of who calls: what a good team would send. Only the
- * total of a page is what teams write, `count(*)`: the service keeps it instead, and that it does is what is measured.
- * pgbench runs the same texts.
+ * The service's own SQL, written by hand and without its checks of the caller: what a good team would send. Only the
+ * total of a page is written as teams usually do, `count(*)`: the service stores it instead, and that difference is
+ * measured. pgbench runs the same texts.
  */
 
 const hangsOn = (table: string): string =>

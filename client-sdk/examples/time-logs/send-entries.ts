@@ -73,7 +73,7 @@ const columnOf: Record<string, string> = {
   endTime: 'end',
 };
 
-/** Which rows a refusal is about; none where it is about something else. */
+/** The rows that an error concerns; none if it concerns something else. */
 function refusedRows(error: unknown, batch: Entry[]): Map<Entry, string> {
   if (isApiError(error, 'FORBIDDEN', 'NOT_FOUND')) {
     const problem = isApiError(error, 'NOT_FOUND') ? 'This employee is not active any more.' : error.message;
