@@ -97,7 +97,7 @@ describe.each(['gzip', 'br'])('%s', (encoding) => {
     expect([varies(plain), varies(packed)]).toEqual([true, true]);
   });
 
-  test('is told of to HEAD', async () => {
+  test('is announced to HEAD', async () => {
     for (const path of [list, '/openapi.json']) {
       const { headers, bytes } = await ask(path, { ...proof, ...accept }, { method: 'HEAD' });
       expect([headers['content-encoding'], bytes.length]).toEqual([encoding, 0]);

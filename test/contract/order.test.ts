@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /*
  * Statements of a transaction take row locks in the order in which they are sent. `Promise.all` does not say that order, and
- * one more `await` in front of a statement changes it; `inOrder` says it. A query has no transaction, so it may use both.
+ * one more `await` before a statement changes it; `inOrder` says it. A query has no transaction, so it may use both.
  */
 
 const mayDisorder = /\bPromise\.(?:all|allSettled|race|any)\b/;

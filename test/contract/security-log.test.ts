@@ -4,7 +4,10 @@ import { WebSocket } from 'ws';
 import type { Actor } from '../support/actor.ts';
 import { password, startService } from '../support/service.ts';
 
-/* Each refusal and each act on an account, a session or a key is one line of the log, which names nobody by address. */
+/*
+ * Each refused call and each act on an account, a session or a key is one line of the log, which names nobody by
+ * address.
+ */
 
 const service = await startService();
 const { anonymous } = service;

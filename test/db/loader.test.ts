@@ -44,7 +44,7 @@ test('what is asked for in one tick is loaded once, each thing once, and everybo
   expect(loads).toEqual([[1, 2, 3], [1]]);
 });
 
-test('whoever asks while a load is on its way gets what is true after that', async () => {
+test('a request during a load gets the state after that request', async () => {
   let truth = 'before';
   let finish = () => {};
   let isFirst = true;

@@ -8,7 +8,7 @@ import { openClone } from '../support/database.ts';
 
 const template = inject('template');
 
-/** A database whose every write to the server is kept, as text. */
+/** A database that records every write to the server, as text. */
 async function openTapped(): Promise<{ database: Database; roundTrips: string[] }> {
   const url = new URL(template.kind === 'server' ? template.url : '');
   const { hostname: host } = url;

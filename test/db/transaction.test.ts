@@ -4,7 +4,7 @@ import type { Db } from '../../db/open.ts';
 import { beginLazily } from '../../db/transaction.ts';
 import { openClone } from '../support/database.ts';
 
-// One connection, as the embedded database has: whoever holds it keeps everybody else waiting.
+// One connection, as the embedded database has: its holder blocks all others.
 const database = await openClone({ connectionsMax: 1 });
 afterAll(() => database.close());
 

@@ -12,7 +12,7 @@ const service = await startService();
 const times = await givenFile('times.csv', 'task_id,employee_id,start,end\n1,1,2026-03-02T09:00Z,2026-03-02T10:00Z\n');
 const people = await givenFile('people.csv', 'email,first_name,last_name\njoan@example.com,Joan,Clarke\n');
 
-/** Each script with what it needs to get as far as the service. */
+/** Each script with the arguments that it needs to reach the service. */
 const calls: Record<string, string[]> = {
   'create-api-key.ts': ['--email', 'ada@example.com', '--password-stdin'],
   'export-timesheet.ts': [],

@@ -166,7 +166,7 @@ test(
     ]);
     await vi.waitUntil(() => service.stdout().includes('a code was not sent: it would have expired by now'));
 
-    // Meanwhile the embedded database belongs to the service; a server's is there for both.
+    // A running service holds the embedded database; a server's is open to both.
     const result = await run('list');
     expect({ ...result, stderr: messageWhileInUse.test(result.stderr) ? 'in use' : result.stderr }).toEqual(
       isEmbedded

@@ -177,7 +177,7 @@ describe('a process whose output nobody reads any more', () => {
 });
 
 describe('a process under npm', () => {
-  test('is told of a SIGTERM to npm, ends with it and leaves no orphan', async () => {
+  test('receives a SIGTERM to npm, ends with it and leaves no orphan', async () => {
     service = await startProcess(home.environment, ['npm', 'start']);
     service.signal('SIGTERM');
     expect(await service.ended).toBe(0);

@@ -61,7 +61,7 @@ async function hold(line: string): Promise<number> {
 test.each([
   ['refused for want of a credential', 'PATCH /employee/update-picture/1/', [401]],
   ['the same over tRPC', 'POST /trpc/employees.updatePicture', [401]],
-  ['held as far as a network may', 'POST /trpc/auth.login,employees.updatePicture?batch=1', [408, 429]],
+  ['held up to the limit of a network', 'POST /trpc/auth.login,employees.updatePicture?batch=1', [408, 429]],
 ])(
   '150 unfinished bodies of 3.9 MB without a token take little memory and hold up nobody: %s',
   async (_how, line, statuses) => {

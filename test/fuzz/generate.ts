@@ -22,14 +22,14 @@ export type Source = {
   secrets: Recipe[];
 };
 
-/** The request of a number: the same for the same seed, as far as the service has answered the same before. */
+/** The request of a number: the same for the same seed, if the service has given the same answers before. */
 export function generateRequest(source: Source, index: number): FuzzRequest {
   const { document, knowledge, seed, secrets } = source;
   const { actors } = source.world();
   const random = createRandom(seed, index);
   const operation = document.operations[index % document.operations.length]!;
   const name = random.weighted(callers);
-  // Whoever calls without a proof means somebody as well.
+  // A caller without credentials means somebody as well.
   const actor = actors.get(name) ?? actors.get('member')!;
   const context: ValueContext = {
     random,

@@ -49,7 +49,7 @@ export function contextualIdentifier(context: ValueContext, kind: string): numbe
   return found;
 }
 
-/** A value that the schema takes, as far as the schema can say. */
+/** A value that the schema accepts, if the schema can express it. */
 export function valueFor(context: ValueContext, given: Schema, name: string, example: unknown): unknown {
   const { random, document } = context;
   const { schema } = document.resolve(given);

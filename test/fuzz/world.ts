@@ -21,7 +21,7 @@ export type Actor = {
 
 export type World = {
   actors: Map<string, Actor>;
-  /** Signs in whoever is signed out; false where somebody cannot any more. */
+  /** Signs in everybody who is signed out; false if somebody cannot sign in any more. */
   refresh(): Promise<boolean>;
 };
 

@@ -109,7 +109,7 @@ test('a provider that is down while mail is caused gets each of them once when i
 test('a worker that is gone in mid-send leaves nothing unsent, and one mail sent twice with one key', async () => {
   const leaseMs = 120_000;
   const gone = await startProvider({ timeoutMs: 600_000, times: { leaseMs, renewMs: 1_000_000_000 } });
-  // It takes the third mail, and whoever sent it never hears of that: as if their process had ended there.
+  // It accepts the third mail, and the sender never learns that: as if its process had ended there.
   gone.provider.behave((request) => ({ kind: 'take', answerAfterMs: request === 3 ? 1_000_000 : 0 }));
   const expected = await causeMails(2);
   const heir = await startProvider({ times: { leaseMs, renewMs: 5_000 } });

@@ -49,7 +49,7 @@ async function say(taskId: number, text = message): Promise<void> {
 
 const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { timeout: 15_000, interval: 5 });
 
-/** What waits in the service's memory for whoever does not read. */
+/** The bytes in the service's memory for a subscriber who does not read. */
 async function waitingBytes(): Promise<number> {
   return Number(/^event_waiting_bytes (\d+)$/m.exec((await service.anonymous.get('/metrics')).body)![1]);
 }

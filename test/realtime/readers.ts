@@ -17,7 +17,7 @@ export type Reader = {
   /** How often it has connected. */
   connects(): number;
   stall(): void;
-  /** Reads again; where it was cut off meanwhile its client comes back by itself. */
+  /** Reads again; if it was cut off in the meantime, its client reconnects by itself. */
   readOn(): void;
   close(): void;
 };

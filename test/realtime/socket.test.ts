@@ -212,7 +212,7 @@ test('who reads nothing is cut off at a bound and can go on later, while others 
   expect((await again.hears(3)).map(({ id }) => id)).toEqual([count - 2, count - 1, count]);
 }, 60_000);
 
-/** What waits in the service's memory for whoever does not read. */
+/** The bytes in the service's memory for a subscriber who does not read. */
 async function waitingBytes(): Promise<number> {
   return Number(/^event_waiting_bytes (\d+)$/m.exec((await service.anonymous.get('/metrics')).body)![1]);
 }

@@ -76,7 +76,7 @@ test('a database that is away for a while ends no subscription', async () => {
   expect((await events.next()).done).toBe(true);
 });
 
-test('whoever may no longer listen learns so while the database is away', async () => {
+test('a subscriber without access any more is told so while the database is unavailable', async () => {
   const { events, subscriber } = subscribe(async () => {
     throw away();
   });

@@ -51,7 +51,7 @@ describe('an access token that has run out', () => {
 });
 
 describe('a session that the service has ended', () => {
-  test('is an API error with a name, is forgotten, and is told of once', async () => {
+  test('is an API error with a code, is removed, and is reported once', async () => {
     const session = await begin();
     const changes: unknown[] = [];
     const client = connect(url, { session, onSession: (...change) => void changes.push(change) });

@@ -62,7 +62,7 @@ export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
   };
 }
 
-/** What a refusal says, in a form to compare: status, code, and the paths of its issues where it has any. */
+/** An error in a comparable form: status, code, and the paths of its issues if it has any. */
 export function errorOf({ status, headers, body }: Answer): { status: number; code: string; issues?: string[] } {
   if (headers.get('content-type')?.startsWith('application/problem+json') !== true) {
     throw new Error(`not a problem document: ${status} ${JSON.stringify(body)}`);

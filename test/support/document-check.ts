@@ -39,7 +39,7 @@ export const documentFormats = {
   'uri-reference': /^\S+$/,
 };
 
-/** Holds answers against an OpenAPI document: status, media type, headers, body and the code of a refusal. */
+/** Checks answers against an OpenAPI document: status, media type, headers, body and the code of an error. */
 export function createDocumentCheck(document: oas31.OpenAPIObject): DocumentCheck {
   const paths = Object.entries(document.paths ?? {}).map(([path, item]) => toPath(path, item));
   const responseOf = createFinder(document, paths);

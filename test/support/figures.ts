@@ -10,7 +10,7 @@ const dayIn = (zone: string, at: Date) =>
 
 type Counts = Record<'todo' | 'in_progress' | 'in_review' | 'done' | 'done_with_due_date' | 'done_on_time', number>;
 
-/** What is kept, by `project owner` and by sender; counts of nothing are left out. */
+/** The stored counters, by `project owner` and by sender; zero counts are omitted. */
 type StoredCounts = { tasks: Record<string, Counts>; comments: Record<number, number> };
 
 export async function storedCounts(db: Db, companyId: number): Promise<StoredCounts> {
@@ -30,7 +30,7 @@ export async function storedCounts(db: Db, companyId: number): Promise<StoredCou
   };
 }
 
-/** The rows of a company, and what should be kept of them. */
+/** The rows of a company, and the counters that should be stored. */
 export async function countAnew(db: Db, companyId: number) {
   const { timezone } = await db
     .selectFrom('companies')

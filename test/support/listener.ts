@@ -18,7 +18,7 @@ export type Heard = {
 /** Somebody who listens to one stream through tRPC's own client, as delivered. */
 export type Listener = {
   events: Heard[];
-  /** The refusal that ended it. */
+  /** The code of the error that ended it. */
   errorCode(): string | undefined;
   /** Waits until as many events have come. */
   hears(count: number): Promise<Heard[]>;

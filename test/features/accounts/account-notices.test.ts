@@ -158,7 +158,7 @@ describe('a password that is changed', () => {
     expect([(await use(keys[0]!)).status, (await use(keys[1]!)).status]).toEqual([401, 200]);
   });
 
-  test('is told of to nobody where it was refused', async () => {
+  test('is reported to nobody if it failed', async () => {
     const admin = await newAdmin();
     expect(errorOf(await change(admin, { current_password: 'wrong' })).status).toBe(403);
     expect(await subjects(admin.email)).toEqual([]);

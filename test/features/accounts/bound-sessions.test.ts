@@ -122,7 +122,7 @@ describe('a key with the scope login', () => {
     expect(opened.body.employee).toMatchObject({ _id: added._id, invitationStatus: 'pending' });
   });
 
-  test('has an address that never accepted told of three keys a day, however many sign it in', async () => {
+  test('mails an address that never accepted about three keys a day, however many sign it in', async () => {
     const admin = await service.registerCompany();
     const names = { first_name: 'Grace', last_name: 'Hopper', email: 'quiet@example.com' };
     await admin.post('/employee/add/', { ...names, companyId: admin.companyId });

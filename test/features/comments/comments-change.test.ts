@@ -212,7 +212,7 @@ describe('a like', () => {
 });
 
 describe('the stream of the task', () => {
-  test('is told of a tombstone that goes with its last reply', async () => {
+  test('announces a tombstone that is deleted with its last reply', async () => {
     const comment = await write(author);
     const reply = await write(reader, { reply_to: comment._id });
     await remove(author, comment._id);

@@ -140,7 +140,7 @@ describe('a task that is due tomorrow', () => {
     expect(await told(admin)).toHaveLength(1);
   });
 
-  test('and that is done, deleted or moved since, or goes with its project, is not told of', async () => {
+  test('and that is done, deleted or moved since, or deleted with its project, notifies nobody', async () => {
     const [done, deleted, moved, orphaned, kept] = await Promise.all(
       Array.from({ length: 5 }, () => dueOn(admin, dayAfter(1))),
     );
@@ -176,7 +176,7 @@ describe('a task that is due tomorrow', () => {
     expect(await told(admin)).toEqual([[admin.employeeId, 'Cut gears is due tomorrow']]);
   });
 
-  test('that is moved and moved back is told of once for each day', async () => {
+  test('that is moved and moved back notifies once for each day', async () => {
     const taskId = await dueOn(admin, dayAfter(1));
     advanceTo(`${today}T08:00:00Z`);
     await look();

@@ -146,7 +146,7 @@ describe('a project that exceeds its allocated hours', () => {
     await admin.patch(`/api/employees/${late.employeeId}/`, { isAdmin: false });
   });
 
-  test('is not told of where it has no allocation, or is deleted before the job runs', async () => {
+  test('notifies nobody without an allocation, or if it is deleted before the job runs', async () => {
     const free = await startWork(admin);
     await logHours(grace, free.taskId, 24);
     expect((await notified(free.projectId)).rows).toEqual([]);

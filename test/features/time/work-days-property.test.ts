@@ -71,7 +71,7 @@ async function setZone(admin: Actor, timezone: string): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** What is kept is what the minutes of the stored logs come to, and all sums of it agree. */
+/** The stored days equal the minutes of the stored logs, and all their sums agree. */
 async function expectTruth({ companyId }: Actor, zone: string): Promise<void> {
   expect(await storedMinutes(db, companyId)).toEqual(countMinutes(await listLogs(db, companyId), zone));
   expect((await verifyTotals(db, companyId)).differences).toEqual([]);

@@ -31,7 +31,7 @@ async function log(actor: Actor, taskId: number, start: string, end: string): Pr
   return body._id;
 }
 
-/** What is kept of somebody's days: working and logged seconds by day. */
+/** The stored days of a person: working and logged seconds by day. */
 async function daysOf({ companyId, employeeId }: Actor): Promise<Record<string, [number, number]>> {
   const rows = await db
     .selectFrom('work_days')

@@ -4,7 +4,10 @@ import { verifyCounts } from '../../../db/derived/verify-counts.ts';
 import type { Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 
-/* The totals of the pages of projects and tasks are kept as these change: here is that they stay right. */
+/*
+ * The totals of the pages of projects and tasks are maintained at each change: these tests check that they stay
+ * correct.
+ */
 
 const service = await startService();
 const { db } = service.database;

@@ -186,7 +186,7 @@ async function checkFigures({ admin }: World): Promise<void> {
   for (const { name: _name, ...row } of employees) expect(row).toEqual(toPerformance(counted, row.employee_id, now));
 }
 
-/** Timesheets read the logs; the days that are kept were counted by other statements. */
+/** Timesheets read the logs; other statements computed the stored days. */
 async function checkTimesheets({ admin }: World): Promise<void> {
   const { companyId } = admin;
   const dayOf = (inDays: number) => new Date(clock.now().getTime() + inDays * dayMs).toISOString().slice(0, 10);

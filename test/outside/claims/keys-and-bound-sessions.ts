@@ -81,7 +81,7 @@ describe('contract 2.4, API keys', () => {
     expect(said(await deleted.get(list))).toMatch(/^401 /);
   });
 
-  test('are told of by mail', async () => {
+  test('are reported by mail', async () => {
     const maker = await service.join(admin);
     const mail = await mails.causedBy(() => service.makeKey(maker, ['read']), maker.email, 'account-notice');
     expect(mail.subject).toBe('A new API key was made in your name');
@@ -145,7 +145,7 @@ describe('contract 2.4, a session that a key opened', async () => {
     expect(said(await service.as(asAdmin).patch(`/api/employees/${person._id}/`, change))).toBe('403 SESSION_BOUND');
   });
 
-  test('is told of by mail the first time that each key does it, and no second time', async () => {
+  test('is reported by mail the first time that each key does it, and only then', async () => {
     const colleague = await service.join(admin);
     const fresh = await service.makeKey(admin, ['login']);
     const open = () => fresh.post('/token-login/', { email: colleague.email, company_id: admin.companyId });
@@ -184,7 +184,7 @@ describe('contract 2.4 and 5, sessions', () => {
     expect(said(await person.get(list))).toBe('200');
   });
 
-  test('admins list and end the sessions and keys of their employees, as far as these concern their company', async () => {
+  test('admins list and end the sessions and keys of their employees, in their own company only', async () => {
     const email = service.newEmail();
     const own = await service.register({ email });
     const employee = await service.invite(admin, { email });
