@@ -7,15 +7,16 @@ import { taskCounts } from './task-counts.ts';
 import { workTime } from './work-time.ts';
 
 /*
- * Derived data: sums and counts that would take too long to compute when they are read. Triggers keep them, in the
+ * Derived data: sums and counts that would take too long to compute when they are read. Triggers maintain them in the
  * transaction of each change, so an operation writes its own rows and nothing else. Invariants:
  *
  * - No statement of the service writes a derived table, except for the recomputation next to each definition.
- * - A definition is a function and its triggers. They are installed after the migrations, wherever they differ.
+ * - A definition is a function and its triggers. They are installed after the migrations if they differ from the
+ *   installed ones.
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
  *   functions that run in one role keep their plans.
- * - Locks are taken in this order: tasks, task logs, the company's row, projects by id, advisory locks on the days of the
- *   company and of its employees by id, `company_days` by day, `projects.logged_seconds` by id, the recipient's
+ * - Locks are taken in this order: tasks, task logs, the company's row, projects by id, advisory locks on the days of
+ *   the company and of its employees by id, `company_days` by day, `projects.logged_seconds` by id, the recipient's
  *   `notification_counts`, event streams, and at COMMIT `comment_counts`.
  * - `npm run verify-totals` recomputes everything and compares.
  */

@@ -2,28 +2,28 @@ import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 
 /*
- * Whether the time can be right at which old rows are looked for. Every look, about one an hour from each node, writes its
- * time, so a time far beyond that of the last look means that the service was off for as long, or that the clock is wrong and
- * rows in use look old. Invariants:
- * - A time that is a jump beyond the last look is doubted, and nothing is deleted while it is.
- * - A doubt ends where the clock is set back to before it, or where the time has gone on without a further jump for
+ * Checks that the time of a sweep is plausible. Every sweep, about one an hour from each node, stores its time. A time
+ * far beyond the last one means that the service was off for as long, or that the clock is wrong and rows in use look
+ * old. Invariants:
+ * - A time that jumps far beyond the last sweep is doubted, and nothing is deleted while it is.
+ * - A doubt ends if the clock is set back to before it, or if the time has continued without a further jump for
  *   `doubtMs`, so an installation that was off for months is not blocked for ever.
  */
 
 const dayMs = 24 * 3_600_000;
-/** A longer time between two looks is a jump. */
+/** A longer time between two sweeps is a jump. */
 const jumpMs = 14 * dayMs;
-/** So long a wrong clock is noticed: all sessions are over by it. */
+/** In this time a wrong clock is noticed: all sessions end by it. */
 const doubtMs = 3 * dayMs;
-/** Times of nodes that look at once differ a little. */
+/** The times of nodes that sweep at once differ a little. */
 const leewayMs = 3_600_000;
 
-/** What was seen where the time is doubted. */
+/** A doubted time, with the times that led to the doubt. */
 export type Doubt = { now: Date; lastSignOfLife: Date; doubtedSince: Date; sweepsAgainAt: Date };
 
-/** Writes that old rows are looked for at `now`; returns why that time is doubted, undefined where it can be right. */
+/** Stores the time of a sweep; returns why it is doubted, or undefined if it is plausible. */
 export async function beginRound(db: Db, now: Date): Promise<Doubt | undefined> {
-  // Before the first look, what people did last is the only sign of life.
+  // Before the first sweep, the last activity of people is the only sign of life.
   const signs = await sql<{ at: Date | null }>`
     select coalesce(looked_at, greatest((select max(last_used_at) from sessions), (select max(at) from events))) as at
     from sweep_rounds`.execute(db);

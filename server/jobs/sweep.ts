@@ -12,7 +12,7 @@ import { beginRound } from './sweep-rounds.ts';
  */
 export type Sweep = {
   start(): void;
-  /** Sweeps once; returns the number of deleted rows by table, of none where the time is doubted. */
+  /** Sweeps once; returns the number of deleted rows by table, empty while the time is doubted. */
   run(): Promise<Record<string, number>>;
   stop(): Promise<void>;
 };

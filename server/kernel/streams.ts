@@ -33,11 +33,11 @@ export type StreamKind<Event extends StreamEvent> = {
   event: z.ZodType<Event>;
   /** Turns events of one company and any streams of this kind into what subscribers receive, once for all of them. */
   toEvents(services: { db: Db; settings: Settings }, companyId: number, stored: StoredEvent[]): Promise<unknown[]>;
-  /** Estimates the JSON length of each, so that long ones are read in small batches; left out where none is long. */
+  /** Estimates the JSON length of each, so that long ones are read in small batches; omitted if none is long. */
   estimateBytes?(db: Db, companyId: number, stored: StoredEvent[]): Promise<number[]>;
   /** Adds what differs between subscribers. */
   forViewer?(event: Event, viewer: Member): Event;
-  /** Returns those of the streams whose subject can still be read; left out where only the subscriber's session decides. */
+  /** Returns the streams whose subject can still be read; omitted if only the subscriber's session decides. */
   findReadable?(db: Db, streams: StreamName[]): Promise<StreamName[]>;
 };
 

@@ -5,24 +5,25 @@ import type { Log } from './log.ts';
 import { createPeriodicTask } from './periodic-task.ts';
 
 /*
- * The time of the database, which all nodes share: leases, due times and lifetimes are compared between nodes, and the clock
- * of a machine may be wrong or jump. The time is measured at the start and every ten seconds, and told in between by the
- * monotonic clock of the process. Invariants:
+ * The time of the database, which all nodes share: leases, due times and lifetimes are compared between nodes, and the
+ * clock of a machine may be wrong or jump. The time is measured at the start and every ten seconds; in between, the
+ * monotonic clock of the process continues it. Invariants:
  * - The wall clock of the machine is not read.
- * - The database read its time between the question and the answer, so the time at the answer lies within one round trip. A
- *   measurement moves the clock into these bounds and no further, so a slow answer cannot spoil what a quick one has shown.
+ * - The database read its time between query and answer, so the time at the answer is known within one round trip. A
+ *   measurement moves the clock into these bounds and no further, so a slow answer cannot degrade what a quick one has
+ *   shown.
  * - While the database does not answer, the last measurement holds.
  */
 export type DatabaseClock = Clock & {
-  /** Measures once; rejects where the database does not answer. */
+  /** Measures once; rejects if the database does not answer. */
   measure(): Promise<void>;
-  /** Measures from now on until it is stopped. */
+  /** Starts measuring at intervals, until it is stopped. */
   start(): void;
   stop(): Promise<void>;
 };
 
 const intervalMs = 10_000;
-/** A greater step than this is told in the log. */
+/** A larger step than this is logged. */
 const jumpMs = 1_000;
 
 export async function readDatabaseTime(db: Db): Promise<Date> {
@@ -30,12 +31,12 @@ export async function readDatabaseTime(db: Db): Promise<Date> {
   return rows[0]!.now;
 }
 
-/** Measures the time of the database once, and tells it from then on. */
+/** Measures the time of the database once, and returns a clock that continues it. */
 export async function createDatabaseClock(
   readTime: () => Promise<Date>,
   { log, monotonic = () => performance.now() }: { log: Log; monotonic?: () => number },
 ): Promise<DatabaseClock> {
-  /** What the time of the database is ahead of the monotonic clock, in milliseconds. */
+  /** The difference between the database's time and the monotonic clock, in milliseconds. */
   let offsetMs: number | undefined;
 
   async function measure(): Promise<void> {

@@ -7,17 +7,17 @@ import { inTransaction } from '../../kernel/in-transaction.ts';
 import { streamOf } from './task-stream.ts';
 
 /*
- * Who has seen which comments is written after the answer, and gathered by task: while one transaction of a task runs, the
- * views of all its readers wait in memory for the next one. So 64 people who read one chat hold one connection and one lock of
- * its stream, not 64, and a reader who reads again before that adds nothing.
+ * Views of comments are stored after the answer, and collected by task: while one transaction of a task runs, the views
+ * of all its readers wait in memory for the next one. So 64 readers of one chat hold one connection and one lock of its
+ * stream, not 64, and a reader who reads again before that adds nothing.
  */
 
 type View = { viewerId: number; commentId: number; at: Date };
-/** The views of a task that are not stored yet, by viewer and comment. */
+/** The unstored views of a task, by viewer and comment. */
 type Task = { companyId: number; taskId: number; views: Map<string, View> };
 type Unstored = { tasks: Map<string, Task>; limit: LimitFunction };
 
-/** Transactions of all tasks that run at once: views may wait, requests may not. */
+/** The most concurrent transactions of all tasks: views may wait, requests may not. */
 const transactionsAtOnce = 2;
 /** The most views that one transaction stores. */
 const viewsMax = 1_000;
@@ -30,7 +30,7 @@ function unstoredOf({ background }: Services): Unstored {
   return unstored;
 }
 
-/** Stores that an employee has seen comments of a task, soon. */
+/** Enqueues in memory that an employee has seen comments of a task. */
 export function markSeen(
   services: Services,
   { companyId, taskId, viewerId }: { companyId: number; taskId: number; viewerId: number },

@@ -21,7 +21,9 @@ export const messageLengthMax = 4 * 1024 * 1024;
 /** Pieces of about this length stay in the young generation of the heap; longer strings wait for a full collection. */
 export const pieceLengthMin = 32 * 1024;
 
-/** Pieces that are made at once by this process: while one waits for the database, another is made. */
+/**
+ * The number of pieces that this process produces concurrently: while one waits for the database, another is produced.
+ */
 const turns = pLimit(2);
 
 async function* inTurns(pieces: AsyncIterable<string>): AsyncGenerator<string> {
