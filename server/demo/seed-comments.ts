@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts';
-import { deepLinkOf, insertComment, insertMentions, takeCommentId } from '../features/comments/queries.ts';
+import { deepLinkOf, insertComment, insertMentions, reserveCommentId } from '../features/comments/queries.ts';
 import { recipientsOf } from '../features/comments/recipients.ts';
 import { excerptOf, plainTextOf } from '../features/comments/rich-text.ts';
 import { insertViews } from '../features/comments/seen.ts';
@@ -28,7 +28,7 @@ async function seedComment(
   const { companyId, employeeIds } = staff;
   const { replyTo, mentions = [], likedBy = [], seenBy = [] } = comment;
   const at = new Date(scene.now.getTime() - comment.hoursAgo * hourMs);
-  const commentId = await takeCommentId(db);
+  const commentId = await reserveCommentId(db);
   const written = {
     companyId,
     commentId,

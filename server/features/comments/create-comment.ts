@@ -11,7 +11,7 @@ import { findVisibleTask } from '../tasks/queries.ts';
 import { streamOf } from './task-stream.ts';
 import { NOT_THE_SENDER } from './errors.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
-import { insertComment, insertMentions, lockParent, takeCommentId, type NewComment } from './queries.ts';
+import { insertComment, insertMentions, lockParent, reserveCommentId, type NewComment } from './queries.ts';
 import { commentCreated } from './jobs.ts';
 import { findPerson } from './comment-rows.ts';
 import { toNewCommentView } from './comment-view.ts';
@@ -70,7 +70,7 @@ export const createComment = member
       () => replyTo === null || lockParent(db, companyId, { taskId, commentId: replyTo }),
       () => resolveMentions(db, companyId, { listed: input.mentionedEmails, text: plainTextOf(stored) }),
       () => findPerson(db, companyId, senderId),
-      () => takeCommentId(db),
+      () => reserveCommentId(db),
     ]);
     if (!task) throw notFoundIn('taskId');
     if (!hasParent) throw notFoundIn('reply_to');

@@ -40,7 +40,7 @@ export type NewComment = {
 };
 
 /** Reserves the identifier of a new comment, so that all its statements can be sent at once. */
-export async function takeCommentId(db: Db): Promise<number> {
+export async function reserveCommentId(db: Db): Promise<number> {
   const [row] = await nextCommentId(db, { sequence: 'comments_comment_id_seq' });
   return row!.id;
 }

@@ -6,7 +6,7 @@ import type { Member } from '../../kernel/context.ts';
 import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
 import { appendEvent } from '../../kernel/append-event.ts';
 import { findEmployee } from '../employees/queries.ts';
-import type { Flags } from './change-notification.ts';
+import type { Flags } from './update-flags.ts';
 import { streamOf } from './notify.ts';
 import type { Notification } from './schemas.ts';
 

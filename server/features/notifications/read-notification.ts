@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
-import { changeNotification } from './change-notification.ts';
+import { updateFlags } from './update-flags.ts';
 import { Notification } from './schemas.ts';
 
 export const readNotification = member
@@ -16,5 +16,5 @@ export const readNotification = member
   .input(z.object({ notification_id: idOf('notification') }))
   .output(Notification)
   .mutation(({ ctx, input }) =>
-    changeNotification(ctx, input.notification_id, { flags: { is_read: true }, type: 'notification.read' }),
+    updateFlags(ctx, input.notification_id, { flags: { is_read: true }, type: 'notification.read' }),
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
-import { changeNotification } from './change-notification.ts';
+import { updateFlags } from './update-flags.ts';
 import { Notification } from './schemas.ts';
 
 export const updateNotification = member
@@ -29,5 +29,5 @@ export const updateNotification = member
     const { notification_id: notificationId, isArchive, later, starred, read } = input;
     const given = { is_archived: isArchive, is_later: later, is_starred: starred, is_read: read };
     const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-    return changeNotification(ctx, notificationId, { flags, type: 'notification.updated' });
+    return updateFlags(ctx, notificationId, { flags, type: 'notification.updated' });
   });

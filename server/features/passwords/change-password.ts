@@ -6,7 +6,7 @@ import { done, idOf } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById } from '../auth/accounts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
-import { describeApiKeys, endOtherWaysIn } from './end-access.ts';
+import { describeApiKeys, endOtherAccess } from './end-access.ts';
 import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
@@ -77,7 +77,7 @@ export const changePassword = member
     // The password changed during the hashing.
     if (!changed) throw CURRENT_PASSWORD_WRONG();
     const because = 'password changed';
-    await endOtherWaysIn(ctx.db, account, { except: sessionId, because, now });
+    await endOtherAccess(ctx.db, account, { except: sessionId, because, now });
     if (input.revoke_api_keys === true) await endApiKeys(ctx.db, accountId, because, now);
     const keys = await describeApiKeys(ctx.db, accountId, now);
     const notice = { kind: 'password changed', keys } as const;

@@ -4,7 +4,7 @@ import { endSessions, type Account } from '../auth/accounts.ts';
 import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
 /** Ends all other access after a new password: other sessions, and open links, codes and tickets. */
-export async function endOtherWaysIn(
+export async function endOtherAccess(
   db: Db,
   { account_id: accountId, email }: Pick<Account, 'account_id' | 'email'>,
   { except, because, now }: { except?: number; because: string; now: Date },

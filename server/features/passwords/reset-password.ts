@@ -6,7 +6,7 @@ import { open } from '../../kernel/procedures.ts';
 import { done } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById, verifyAddress } from '../auth/accounts.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
-import { endOtherWaysIn } from './end-access.ts';
+import { endOtherAccess } from './end-access.ts';
 import { INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
@@ -63,7 +63,7 @@ export const resetPassword = open
       .where('account_id', '=', account.account_id)
       .execute();
     const because = 'password reset';
-    await endOtherWaysIn(ctx.db, account, { because, now });
+    await endOtherAccess(ctx.db, account, { because, now });
     await endApiKeys(ctx.db, account.account_id, because, now);
     await notifyAccountOwner(ctx.db, {
       email: account.email,

@@ -9,7 +9,7 @@ const flagNames = ['is_read', 'is_starred', 'is_later', 'is_archived'] as const;
 export type Flags = Record<(typeof flagNames)[number], boolean>;
 
 /** Sets flags of one of the caller's notifications, and updates the unread count. Unchanged flags cause no event. */
-export async function changeNotification(
+export async function updateFlags(
   { db, caller, services }: Context & { db: Db; caller: Member },
   notificationId: number,
   { flags, type }: { flags: Partial<Flags>; type: 'notification.read' | 'notification.updated' },
