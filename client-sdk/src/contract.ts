@@ -776,11 +776,11 @@ export interface CommentsCreateInput {
   /** Kept and answered as it was sent */
   ClientSender?: number | null;
   /**
-   * At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where `image` is set. As
-   * HTML it is sanitised when it is stored: p, div, br, hr, h1, h2, h3, h4, h5, h6, ul, ol, li,
-   * blockquote, pre, code, b, strong, i, em, u, s, del, ins, sub, sup, span, a stay, without attributes
-   * but for the `href` of a link, which leads to http, https or mailto; whatever else looks like markup
-   * is shown as text, so nothing is lost. What is read can be sent again as HTML and stays the same.
+   * At most 64 KiB of UTF-8, as sent and as stored. May be empty if `image` is set. HTML is sanitised
+   * when it is stored: p, div, br, hr, h1, h2, h3, h4, h5, h6, ul, ol, li, blockquote, pre, code, b,
+   * strong, i, em, u, s, del, ins, sub, sup, span, a stay, without attributes except the `href` of a
+   * link to http, https or mailto; other markup is shown as text, so nothing is lost. A stored message
+   * can be sent again as HTML and stays the same.
    */
   message?: string | null;
   /**
@@ -799,11 +799,11 @@ export interface CommentsCreateInput {
 export interface CommentsUpdateInput {
   comment_id: number;
   /**
-   * At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where `image` is set. As
-   * HTML it is sanitised when it is stored: p, div, br, hr, h1, h2, h3, h4, h5, h6, ul, ol, li,
-   * blockquote, pre, code, b, strong, i, em, u, s, del, ins, sub, sup, span, a stay, without attributes
-   * but for the `href` of a link, which leads to http, https or mailto; whatever else looks like markup
-   * is shown as text, so nothing is lost. What is read can be sent again as HTML and stays the same.
+   * At most 64 KiB of UTF-8, as sent and as stored. May be empty if `image` is set. HTML is sanitised
+   * when it is stored: p, div, br, hr, h1, h2, h3, h4, h5, h6, ul, ol, li, blockquote, pre, code, b,
+   * strong, i, em, u, s, del, ins, sub, sup, span, a stay, without attributes except the `href` of a
+   * link to http, https or mailto; other markup is shown as text, so nothing is lost. A stored message
+   * can be sent again as HTML and stays the same.
    */
   message?: string;
   /**
@@ -1437,17 +1437,16 @@ export interface AuthOperations {
   otpLogin(input: AuthOtpLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
 
   /**
-   * Sign in to a company without a password, with a proof.
+   * Sign in to a company without a password, with another credential.
    *
-   * For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as
-   * `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh
-   * token) whose account has that e-mail, to change company (the session that it came from ends); or an
-   * API key of that company with the scope `login`, whose maker is an admin. A session that a key opens
-   * is bound: it acts as that employee in that company and reaches no account, so it cannot change
-   * company, see other sessions, make keys, change a password or address, or accept an invitation
-   * (`SESSION_BOUND`); the employee is told by mail the first time each key signs them in.
-   * `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an
-   * admin.
+   * For the choice of a company, deep links, SSO and redirects. Instead of a password it needs a
+   * credential as `Authorization: Bearer`: a `login_ticket` of that e-mail; an access token (with its
+   * refresh token) whose account has that e-mail, to change company (its session ends); or an API key of
+   * that company with the scope `login`, whose creator is an admin. A session that a key opens is bound:
+   * it acts as that employee in that company and reaches no account, so it cannot change company, see
+   * other sessions, make keys, change a password or address, or accept an invitation (`SESSION_BOUND`);
+   * the employee is told by mail the first time each key signs them in. `company_name`, when sent, must
+   * be that company’s name; `isAdmin: true` asks that the employee be an admin.
    *
    * REST: `POST /token-login/`
    *
@@ -2305,12 +2304,12 @@ export interface CommentsOperations {
    * Write a comment on a task.
    *
    * `sender` is the caller. `message` is rich text, made safe before it is stored, or plain text with
-   * `format: "text"`; with an `image` it may be empty or left out. Mentioned are those in
-   * `mentionedEmails` (each an active employee of the company) and those whose address stands in the
-   * text as `@ada@example.com` (of the first 100 addresses; one that is nobody's stays plain text).
-   * Mentioned people get a notification and a mail (from one company at most 20 mails an hour, and 3 a
-   * day while an invitation is not accepted); the task's owner and collaborators and the author of the
-   * comment replied to get a notification; nobody is told twice, or of their own comment.
+   * `format: "text"`; with an `image` it may be empty or omitted. The mentioned people are those in
+   * `mentionedEmails` (each an active employee of the company) and those whose address is in the text as
+   * `@ada@example.com` (of the first 100 addresses; an unknown one stays plain text). Mentioned people
+   * get a notification and a mail (from one company at most 20 mails an hour, and 3 a day while an
+   * invitation is not accepted); the task's owner and collaborators and the author of the comment
+   * replied to get a notification; nobody is notified twice, or of their own comment.
    *
    * REST: `POST /api/task-chats/`
    *

@@ -27,9 +27,9 @@ export const tokenLogin = open
   .meta(
     rest('POST /token-login/', {
       section: 'Login',
-      summary: 'Sign in to a company without a password, with a proof',
+      summary: 'Sign in to a company without a password, with another credential',
       description:
-        'For the choice of a company, deep links, SSO and redirects. Passwordless, never proofless: send as `Authorization: Bearer` one of a `login_ticket` of that e-mail; an access token (with its refresh token) whose account has that e-mail, to change company (the session that it came from ends); or an API key of that company with the scope `login`, whose maker is an admin. A session that a key opens is bound: it acts as that employee in that company and reaches no account, so it cannot change company, see other sessions, make keys, change a password or address, or accept an invitation (`SESSION_BOUND`); the employee is told by mail the first time each key signs them in. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an admin.',
+        'For the choice of a company, deep links, SSO and redirects. Instead of a password it needs a credential as `Authorization: Bearer`: a `login_ticket` of that e-mail; an access token (with its refresh token) whose account has that e-mail, to change company (its session ends); or an API key of that company with the scope `login`, whose creator is an admin. A session that a key opens is bound: it acts as that employee in that company and reaches no account, so it cannot change company, see other sessions, make keys, change a password or address, or accept an invitation (`SESSION_BOUND`); the employee is told by mail the first time each key signs them in. `company_name`, when sent, must be that company’s name; `isAdmin: true` asks that the employee be an admin.',
       errors: [
         PROOF_REQUIRED,
         INVALID_TOKEN,

@@ -44,7 +44,7 @@ export const message = z
     rule('invalid_format', 'must be well-formed text without NUL characters'),
   )
   .meta({
-    description: `At most 64 KiB of UTF-8, as it is sent and as it is stored. May be empty where \`image\` is set. As HTML it is sanitised when it is stored: ${allowedTags.join(', ')} stay, without attributes but for the \`href\` of a link, which leads to http, https or mailto; whatever else looks like markup is shown as text, so nothing is lost. What is read can be sent again as HTML and stays the same.`,
+    description: `At most 64 KiB of UTF-8, as sent and as stored. May be empty if \`image\` is set. HTML is sanitised when it is stored: ${allowedTags.join(', ')} stay, without attributes except the \`href\` of a link to http, https or mailto; other markup is shown as text, so nothing is lost. A stored message can be sent again as HTML and stays the same.`,
     examples: ['<p>Ready for review, @grace@example.com</p>'],
   });
 
