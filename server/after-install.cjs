@@ -1,7 +1,7 @@
 /*
  * Run by npm when all packages are there; nothing is fetched. npm before 11 drops the Node of another platform together with
  * `.bin/node`, which is that of this platform: here it is put back. Where the packages for development are, the demo page is
- * built; without it the service runs all the same, so a failure is told and fails no installation.
+ * built; without it the service still runs, so a failure is reported and does not fail the installation.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, symlinkSync } = require('node:fs');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 
-/** `oldestSeconds` is the time since the oldest pending job was first due; 0 where none is pending. */
+/** `oldestSeconds` is the time since the oldest pending job was first due; 0 if none is pending. */
 export type JobCounts = { pending: number; dead_lettered: number; late: number; oldestSeconds: number };
 
 /** A job that has been due for longer is late: the workers do not keep up. */

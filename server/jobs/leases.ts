@@ -11,7 +11,7 @@ export type Leases = {
   take(queue: Queue, count: number): Promise<LeasedJob[]>;
   /** Deletes a job that succeeded. */
   complete(job: LeasedJob): Promise<void>;
-  /** Releases a job that failed: it is retried after the delay, or dead-lettered where there is none. */
+  /** Releases a failed job: it is retried after the delay, or dead-lettered without one. */
   fail(job: LeasedJob, outcome: { retryDelayMs: number | undefined; reason: string }): Promise<void>;
   /** Stops waiting for a database that does not answer. */
   stop(): void;

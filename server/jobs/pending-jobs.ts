@@ -59,7 +59,7 @@ export async function requeueJobs(db: Db, selection: Selection, now: Date): Prom
   return rows.map(({ id }) => id).toSorted((a, b) => a - b);
 }
 
-/** Whether a job runs now and when it is due; undefined where there is none with that identifier. */
+/** Whether a job runs now and when it is due; undefined if no job has that identifier. */
 export async function findJobStatus(
   db: Db,
   id: number,

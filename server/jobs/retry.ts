@@ -10,10 +10,11 @@ const firstDelayMs = 2_000;
 const longestDelayMs = 3_600_000;
 
 /**
- * The delay before the next attempt of a job that has failed so many times; undefined when it is to be dead-lettered.
+ * The delay before the next attempt of a job after a number of failures; undefined if it is to be dead-lettered.
  *
  * Mail that is refused for its address or content is dead-lettered early, because only a change of either helps. A
- * refused API key, an account without credit or a wrong provider URL is retried like an outage: an operator can repair it.
+ * refused API key, an account without credit or a wrong provider URL is retried like an outage: an operator can repair
+ * it.
  */
 export function retryDelayMs(error: unknown, attempts: number): number | undefined {
   const { isRefused, retryAfterMs = 0 } = error instanceof MailNotTaken ? error : { isRefused: false };
