@@ -11,24 +11,40 @@ export class MigrationFailed extends Error {
 
 /**
  * Migrates the database to this program's version and returns the names of the steps taken. Several processes may start
- * at once: Kysely's migrator holds an advisory lock, and all steps of one start commit together or not at all.
+ * at once: Kysely's migrator holds an advisory lock, and all steps of one start commit together or not at all. A
+ * current database takes no lock.
  */
 export async function migrate(db: Db): Promise<string[]> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error, results } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    const failed = results?.find((result) => result.status === 'Error')?.migrationName;
-    if (failed !== undefined)
-      throw new MigrationFailed(`Migration ${failed} failed; nothing of it was kept.`, { cause: error });
-    const newer = (await listDone(db).catch(() => [])).filter(isUnknown);
-    if (newer.length === 0) throw new MigrationFailed('The database could not be migrated.', { cause: error });
-    throw new MigrationFailed(
-      `The database was migrated by a newer version (it has ${newer.join(', ')}), and this version knows up to ${latest}: ` +
-        'start that version, or restore a backup of before.',
-    );
-  }
+  const done = await findDone(db);
+  const isCurrent = done !== undefined && pendingOf(done).length === 0;
+  const taken = isCurrent ? [] : await takeSteps(db);
   await installDerived(db);
-  return (results ?? []).map((result) => result.migrationName);
+  return taken;
+}
+
+async function takeSteps(db: Db): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error === undefined) return results.map((result) => result.migrationName);
+  // Another node may have brought it further just now.
+  await findDone(db);
+  const failed = results.find((result) => result.status === 'Error')?.migrationName;
+  const what =
+    failed === undefined
+      ? 'The database could not be migrated.'
+      : `Migration ${failed} failed; nothing of it was kept.`;
+  throw new MigrationFailed(what, { cause: error });
+}
+
+/** The migrations that were run, none of them of a newer version; undefined in a new database. */
+async function findDone(db: Db): Promise<string[] | undefined> {
+  const done = await listDone(db).catch(() => undefined);
+  const newer = done?.filter(isUnknown) ?? [];
+  if (newer.length === 0) return done;
+  throw new MigrationFailed(
+    `The database was migrated by a newer version (it has ${newer.join(', ')}), and this version knows up to ${latest}: ` +
+      'start that version, or restore a backup of before.',
+  );
 }
 
 const latest = Object.keys(migrations).at(-1)!;

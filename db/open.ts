@@ -9,6 +9,8 @@ import { columnTypes } from './column-types.ts';
 import { DamagedDatabase, holdFolder, type HeldFolder } from './data-folder.ts';
 import { createDatabase, type Database } from './database.ts';
 import type { ReadsOptions } from './pipeline/reads.ts';
+import { shareSessions } from './pipeline/statement-query.ts';
+import { sessionSettings } from './pooler.ts';
 
 export type { Database, Handles } from './database.ts';
 export type { Db } from './transaction.ts';
@@ -28,7 +30,6 @@ const embeddedStartParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers
 
 /** A caller waits this long for a free connection, then the service answers that it is overloaded. */
 const connectTimeoutMs = 5_000;
-const statementTimeoutMs = 30_000;
 
 export type ServerOptions = {
   /** Runs each statement in the scope of its handle; `secureTables` must have run on the tables. */
@@ -38,11 +39,17 @@ export type ServerOptions = {
    * Connections for pipelined reads, in addition to the pool; 0 behind a pooler that shares the server's connections.
    */
   readConnections?: number;
+  /** The URL leads to a pooler that gives each transaction another session: see pooler.ts. */
+  isPooled?: boolean;
+  /** Leads to the server itself, for what needs a session of its own. */
+  directUrl?: string | undefined;
   onWrite?: ReadsOptions['onWrite'];
 };
 
 /** Opens the PostgreSQL server at `url`. */
 export function openServer(url: string, options: ServerOptions = {}): Database {
+  const { connectionsMax = 10, isPooled = false, directUrl = isPooled ? undefined : url } = options;
+  const readConnections = isPooled ? 0 : (options.readConnections ?? 2);
   const connection: pg.ClientConfig = {
     connectionString: url,
     types: columnTypes,
@@ -50,36 +57,48 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     keepAlive: true,
     application_name: 'work-management-service',
     // Compiling a plan costs more than all but the longest of these statements.
-    options: '-c TimeZone=UTC -c jit=off',
+    ...(isPooled ? {} : { options: '-c TimeZone=UTC -c jit=off' }),
   };
-  const openPool = (max: number): pg.Pool =>
-    new pg.Pool({
-      ...connection,
-      // The statements of a transaction go out without waiting for each other's answers.
-      pipeline: true,
-      max,
-      idleTimeoutMillis: 30_000,
-      statement_timeout: statementTimeoutMs,
-      // The client's own limit, for a server that stopped answering.
-      query_timeout: statementTimeoutMs + 5_000,
-      lock_timeout: 10_000,
-      idle_in_transaction_session_timeout: 60_000,
-    });
-  const { connectionsMax = 10, readConnections = 2 } = options;
-  const bus = createServerBus({
-    connectionString: url,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    query_timeout: connectTimeoutMs,
-    application_name: 'work-management-service events',
-  });
+  const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled);
+  const bus =
+    directUrl === undefined
+      ? createLocalBus()
+      : createServerBus({
+          connectionString: directUrl,
+          connectionTimeoutMillis: connectTimeoutMs,
+                keepAlive: true,
+          query_timeout: connectTimeoutMs,
+          application_name: 'work-management-service events',
+        });
   const onWrite = options.onWrite ?? (() => {});
-  const slowPool = openPool(Math.ceil(connectionsMax / 2));
-  const reads = { connection, connectionCount: readConnections, onWrite, slowPool };
-  return createDatabase('server', openPool(connectionsMax), bus, {
-    rowSecurity: options.rowSecurity,
-    reads: readConnections === 0 ? undefined : reads,
+  const reads =
+    readConnections === 0
+      ? undefined
+      : {
+          connection,
+          connectionCount: readConnections,
+          onWrite,
+          slowPool: openPool(Math.ceil(connectionsMax / 2)),
+        };
+  return createDatabase('server', openPool(connectionsMax), bus, { rowSecurity: options.rowSecurity, reads });
+}
+
+function openServerPool(config: pg.PoolConfig, isPooled: boolean): pg.Pool {
+  const { jit: _, ...timeouts } = sessionSettings;
+  const pool = new pg.Pool({
+    ...config,
+    // The statements of a transaction go out without waiting for each other's answers.
+    pipeline: true,
+    idleTimeoutMillis: 30_000,
+    // The client's own limit, for a server that stopped answering.
+    query_timeout: Number(timeouts.statement_timeout) + 5_000,
+    ...(isPooled
+      ? // The one setting that PgBouncer keeps for a connection, whichever session it is given.
+        { onConnect: (client: pg.ClientBase) => client.query("set timezone to 'UTC'") as unknown as void }
+      : Object.fromEntries(Object.entries(timeouts).map(([name, value]) => [name, Number(value)]))),
   });
+  if (isPooled) pool.on('connect', shareSessions);
+  return pool;
 }
 
 /**

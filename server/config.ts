@@ -6,6 +6,8 @@ export class BadSetting extends Error {
   override name = 'BadSetting';
 }
 
+const databaseUrl = url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database').optional();
+
 /** All settings of the service: environment variables, read at the start and nowhere else. */
 const schema = z.object({
   NODE_ENV: z
@@ -24,12 +26,17 @@ const schema = z.object({
     .default(false)
     .describe('true: /docs, /openapi.json and /asyncapi.json are on OPS_PORT as well, and no longer public'),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, the keys and the mail file'),
-  DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/database')
-    .optional()
-    .describe('PostgreSQL server; without it the embedded database is used'),
+  DATABASE_URL: databaseUrl.describe('PostgreSQL server; without it the embedded database is used'),
   ACCEPT_EMBEDDED_DATABASE: flag
     .default(false)
     .describe('true: production starts without DATABASE_URL, on the embedded database'),
+  DATABASE_POOLER: z
+    .enum(['transaction'], 'must be transaction, or not set')
+    .optional()
+    .describe('transaction: DATABASE_URL leads to PgBouncer with `pool_mode = transaction`; see PgBouncer'),
+  DATABASE_DIRECT_URL: databaseUrl.describe(
+    'The same database without the pooler, for migrations and for notifications between nodes',
+  ),
   DATABASE_CONNECTIONS: z.coerce
     .number('must be a number')
     .int()
@@ -45,7 +52,7 @@ const schema = z.object({
     .min(0)
     .max(16)
     .default(2)
-    .describe('Further connections on which short reads are pipelined; 0 behind a pooler'),
+    .describe('Further connections on which short reads are pipelined; none with DATABASE_POOLER'),
   DATABASE_ROW_SECURITY: flag
     .default(false)
     .describe(
@@ -156,6 +163,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const sentences = (error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`);
   const missing = given['NODE_ENV'] === 'production' ? missingInProduction(given) : [];
   if (data?.OPS_DOCS === true && data.OPS_PORT === undefined) sentences.push('OPS_DOCS needs OPS_PORT');
+  if (data?.DATABASE_DIRECT_URL !== undefined && data.DATABASE_POOLER === undefined)
+    sentences.push('DATABASE_DIRECT_URL needs DATABASE_POOLER');
   if (missing.length > 0) sentences.push(`production needs ${missing.join(', ')}`);
   if (data === undefined || sentences.length > 0) throw new BadSetting(`Bad setting: ${sentences.join('; ')}.`);
   return data;

@@ -2,15 +2,13 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { closeFolder, holdFolder, type HeldFolder } from '../db/data-folder.ts';
 import type { Database } from '../db/open.ts';
-import { migrate } from '../db/migrate.ts';
-import { secureTables } from '../db/row-security.ts';
 import { createApp, type App, type AppParts } from './app.ts';
 import { findFreePort, reachable } from './startup/addresses.ts';
 import { CannotStart, toCannotStart } from './startup/cannot-start.ts';
 import { loadTokens } from './startup/load-tokens.ts';
 import { createMailer, mailFileOf, requireWritable } from './startup/mail.ts';
 import { openClock } from './startup/open-clock.ts';
-import { nameOf, openDatabase } from './startup/open-database.ts';
+import { nameOf, openDatabase, updateDatabase } from './startup/open-database.ts';
 import type { Config } from './config.ts';
 import { preparePage } from './surfaces/docs/demo-page.ts';
 import { findDemoSignIn, readDemoSignIn, seedDemo, type DemoSignIn } from './demo/demo.ts';
@@ -54,8 +52,7 @@ export async function start(config: Config, logger: Logger): Promise<Running> {
     requireWritable(mailFileOf(config, dataFolder));
     const tokens = await loadTokens(config, dataFolder);
     database = await openDatabase(config, held ?? dataFolder, logger);
-    await migrate(database.owner.db);
-    if (config.DATABASE_ROW_SECURITY) await secureTables(database.owner.db);
+    await updateDatabase(config, database);
     return await startOn(database, { tokens, dataFolder, config, logger });
   } catch (error) {
     await database?.close().catch(() => {});

@@ -40,17 +40,28 @@ const descriptions = new WeakMap<pg.Connection, Map<string, unknown>>();
 const isPlain = (value: unknown): value is string | number | null =>
   value === null || typeof value === 'string' || typeof value === 'number';
 
+/** Clients that are given another session with each transaction: what they prepare is lost. */
+const sharing = new WeakSet<pg.ClientBase>();
+export const shareSessions = (client: pg.ClientBase): void => void sharing.add(client);
+
 class StatementQuery extends Query {
   readonly #scope: Scope | undefined;
   readonly #values: readonly unknown[];
+  /** The statement that sets the scope is sent with it. */
+  readonly #isSharing: boolean;
   /** The next answer is that of the scope's statement. */
   #isScoping: boolean;
   /** The map for the columns of this statement. */
   #described: Map<string, unknown> | undefined;
 
-  constructor({ name, text, values }: Statement, scope: Scope | undefined, callback: Callback) {
+  constructor(
+    { name, text, values }: Statement,
+    { scope, isSharing }: { scope: Scope | undefined; isSharing: boolean },
+    callback: Callback,
+  ) {
     super(text, values, callback);
-    this.name = name;
+    this.name = isSharing ? undefined : name;
+    this.#isSharing = isSharing;
     // A statement of the simple protocol would be outside the scope's implicit transaction.
     this.queryMode = 'extended';
     this.#values = values;
@@ -60,7 +71,11 @@ class StatementQuery extends Query {
 
   override submit(connection: pg.Connection): void {
     if (this.#scope) {
-      connection.bind({ statement: scopeName, values: [this.#scope.role, this.#scope.company] }, true);
+      if (this.#isSharing) connection.parse({ name: '', text: setScope, types: [] }, true);
+      connection.bind(
+        { statement: this.#isSharing ? '' : scopeName, values: [this.#scope.role, this.#scope.company] },
+        true,
+      );
       connection.execute({}, true);
     }
     if (this.name === undefined) return super.submit(connection);
@@ -99,7 +114,8 @@ const prepared = new WeakSet<pg.ClientBase>();
 
 /** Sends a statement; in a scope, it first prepares the scope's own statement on the connection. */
 export function query(client: pg.ClientBase, statement: Statement, scope: Scope | undefined): Promise<pg.QueryResult> {
-  if (scope && !prepared.has(client)) {
+  const isSharing = sharing.has(client);
+  if (scope && !isSharing && !prepared.has(client)) {
     prepared.add(client);
     // Alone it sets nothing that lasts. If it fails, the statement behind it fails too, and it is prepared again.
     client
@@ -107,6 +123,7 @@ export function query(client: pg.ClientBase, statement: Statement, scope: Scope 
       .catch(() => void prepared.delete(client));
   }
   return new Promise((resolve, reject) => {
-    client.query(new StatementQuery(statement, scope, (error, result) => (error ? reject(error) : resolve(result))));
+    const answer: Callback = (error, result) => (error ? reject(error) : resolve(result));
+    client.query(new StatementQuery(statement, { scope, isSharing }, answer));
   });
 }

@@ -49,10 +49,14 @@ async function countSlow(db: Db): Promise<number> {
 
 const numbers = Array.from({ length: 1_000 }, (_, index) => index);
 
+const template = inject('template');
+/** Behind a pooler there are no such connections. */
+const isPipelined = template.kind === 'server' && template.poolerUrl === undefined;
+
 describe('reads on any database', () => {
   test('each get their own answer, however many are in flight and whatever becomes of the others', async () => {
     const database = await open();
-    if (database.kind === 'server') await oncePipelined(database);
+    if (isPipelined) await oncePipelined(database);
     const answers = await Promise.allSettled(
       numbers.map(async (value) => {
         if (value % 7 === 0) await sql`select 1 / ${value - value}::integer as "failed"`.execute(database.reads);
@@ -66,7 +70,7 @@ describe('reads on any database', () => {
 
   test('see at once what was committed before them', async () => {
     const database = await open();
-    if (database.kind === 'server') await oncePipelined(database);
+    if (isPipelined) await oncePipelined(database);
     for (const index of numbers.slice(0, 20)) {
       const email = `person${index}@example.com`;
       await database.db
@@ -79,7 +83,7 @@ describe('reads on any database', () => {
   });
 });
 
-describe.runIf(inject('template').kind === 'server')('a pipelined connection', () => {
+describe.runIf(isPipelined)('a pipelined connection', () => {
   test('takes the reads of all callers on one connection, and none without parameters', async () => {
     const database = await open();
     const { pid } = await oncePipelined(database);

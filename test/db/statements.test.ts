@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { paginate } from '../../db/pipeline/paginate.ts';
 import { list } from '../../db/pipeline/list.ts';
 import { openClone } from '../support/database.ts';
@@ -21,7 +21,11 @@ async function read<Value>(expression: string): Promise<Value> {
   return rows[0]!.value;
 }
 
-describe('a statement with parameters', () => {
+const template = inject('template');
+/** Behind a pooler a session belongs to nobody, so nothing is prepared in it. */
+const keepsSessions = template.kind === 'embedded' || template.poolerUrl === undefined;
+
+describe.runIf(keepsSessions)('a statement with parameters', () => {
   test('is prepared once, however often it runs', async () => {
     for (const email of ['ada@example.com', 'grace@example.com'])
       await db.selectFrom('accounts').where('email', '=', email).select('account_id').execute();
@@ -77,7 +81,7 @@ test('a statement without parameters is not kept', async () => {
   expect(await preparedLike('no parameters')).toEqual([]);
 });
 
-describe('a plan is kept', () => {
+describe.runIf(keepsSessions)('a plan is kept', () => {
   /** How often a statement ran with a plan made for these very values, of twenty times. */
   async function countPlansMade(part: string, run: () => Promise<unknown>): Promise<number> {
     for (let times = 0; times < 20; times += 1) await run();

@@ -12,7 +12,7 @@ async function startBehindProxy(): Promise<{
   admin: Caller & { companyId: number };
 }> {
   const home = await makeHome();
-  const proxy = await startProxy(home.databaseUrl!, 5432);
+  const proxy = await startProxy(home.environment['DATABASE_URL']!, 5432);
   onTestFinished(async () => {
     await endAllProcesses();
     await proxy.close();

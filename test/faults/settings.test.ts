@@ -23,6 +23,23 @@ async function errorOfStart(environment: Record<string, string>): Promise<string
   return stderr.trim();
 }
 
+test.runIf(inject('template').kind === 'server')(
+  'a start is refused where the node needs more connections than the server gives',
+  async () => {
+    const home = await makeHome();
+    onTestFinished(() => home.remove());
+    const direct = {
+      ...home.environment,
+      DATABASE_URL: home.databaseUrl!,
+      DATABASE_POOLER: '',
+      DATABASE_DIRECT_URL: '',
+    };
+    expect(await errorOfStart({ ...direct, DATABASE_CONNECTIONS: '500' })).toMatch(
+      /^This node may hold 753 connections, and the database server gives \d+: lower DATABASE_CONNECTIONS, or raise max_connections\.$/,
+    );
+  },
+);
+
 describe('a start is refused in one sentence', () => {
   test('where a setting is bad, by its name and without its value', async () => {
     expect(await errorOfStart({ ...inFolder, PORT: 'three thousand' })).toBe(

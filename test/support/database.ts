@@ -17,7 +17,11 @@ export async function openClone(options: Omit<ServerOptions, 'rowSecurity'> = {}
   await runOn(template.url, `create database ${name} template ${template.database}`);
   const writes: string[] = [];
   const onWrite = (text: string) => void writes.push(text);
-  const database = openServer(withDatabase(template.url, name), { onWrite, ...options, rowSecurity });
+  const directUrl = withDatabase(template.url, name);
+  const { poolerUrl } = template;
+  const pooled = poolerUrl === undefined ? {} : { isPooled: true, directUrl };
+  const url = poolerUrl === undefined ? directUrl : withDatabase(poolerUrl, name);
+  const database = openServer(url, { onWrite, ...options, ...pooled, rowSecurity });
   return {
     ...database,
     close: async () => {

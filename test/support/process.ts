@@ -59,12 +59,21 @@ export async function makeHome({ isNew = false } = {}): Promise<Home> {
   const databaseUrl = withDatabase(template.url, name);
   return {
     folder,
-    environment: { DATA_DIR: folder, DATABASE_URL: databaseUrl },
+    environment: { DATA_DIR: folder, ...databaseSettings(template.poolerUrl, databaseUrl, name) },
     databaseUrl,
     async remove() {
       await rm(folder, { recursive: true });
       await runOn(template.url, `drop database ${name} with (force)`);
     },
+  };
+}
+
+function databaseSettings(poolerUrl: string | undefined, databaseUrl: string, name: string): Environment {
+  if (poolerUrl === undefined) return { DATABASE_URL: databaseUrl };
+  return {
+    DATABASE_URL: withDatabase(poolerUrl, name),
+    DATABASE_POOLER: 'transaction',
+    DATABASE_DIRECT_URL: databaseUrl,
   };
 }
 

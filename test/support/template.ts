@@ -3,10 +3,14 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { makeEmbeddedTemplate, type EmbeddedTemplate } from './embedded-template.ts';
 
 /** Where a test file finds a migrated database to clone. */
-export type Template = ({ kind: 'embedded' } & EmbeddedTemplate) | { kind: 'server'; url: string; database: string };
+export type Template =
+  | ({ kind: 'embedded' } & EmbeddedTemplate)
+  /** By way of `poolerUrl` services reach the server through PgBouncer, where TEST_DATABASE_POOLER asks for that. */
+  | { kind: 'server'; url: string; database: string; poolerUrl: string | undefined };
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,8 +33,12 @@ async function prepareServer(project: TestProject, url: string): Promise<() => P
   await migrate(database.owner.db);
   await secureTables(database.owner.db);
   await database.close();
-  project.provide('template', { kind: 'server', url, database: name });
-  return () => runOn(url, `drop database ${name} with (force)`);
+  const pooler = process.env['TEST_DATABASE_POOLER'] === 'transaction' ? await startPgBouncer(url) : undefined;
+  project.provide('template', { kind: 'server', url, database: name, poolerUrl: pooler?.url });
+  return async () => {
+    await pooler?.close();
+    await runOn(url, `drop database ${name} with (force)`);
+  };
 }
 
 export async function runOn(url: string, statement: string): Promise<void> {
