@@ -8,6 +8,7 @@ import { createLocalBus, createServerBus } from './bus.ts';
 import { columnTypes } from './column-types.ts';
 import { DamagedDatabase, holdFolder, type HeldFolder } from './data-folder.ts';
 import { createDatabase, type Database } from './database.ts';
+import { closeAtUnreadable, GuardedSocket } from './guarded-socket.ts';
 import type { ReadsOptions } from './pipeline/reads.ts';
 import { shareSessions } from './pipeline/statement-query.ts';
 import { sessionSettings } from './pooler.ts';
@@ -54,6 +55,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     connectionString: url,
     types: columnTypes,
     connectionTimeoutMillis: connectTimeoutMs,
+    stream: () => new GuardedSocket(),
     keepAlive: true,
     application_name: 'work-management-service',
     // Compiling a plan costs more than all but the longest of these statements.
@@ -66,7 +68,8 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
       : createServerBus({
           connectionString: directUrl,
           connectionTimeoutMillis: connectTimeoutMs,
-                keepAlive: true,
+          stream: () => new GuardedSocket(),
+          keepAlive: true,
           query_timeout: connectTimeoutMs,
           application_name: 'work-management-service events',
         });
@@ -97,6 +100,7 @@ function openServerPool(config: pg.PoolConfig, isPooled: boolean): pg.Pool {
         { onConnect: (client: pg.ClientBase) => client.query("set timezone to 'UTC'") as unknown as void }
       : Object.fromEntries(Object.entries(timeouts).map(([name, value]) => [name, Number(value)]))),
   });
+  pool.on('connect', closeAtUnreadable);
   if (isPooled) pool.on('connect', shareSessions);
   return pool;
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { closeAtUnreadable } from './guarded-socket.ts';
 
 /** A separate connection outside the pool, replaced whenever it breaks. */
 export type ReconnectingClient = {
@@ -37,6 +38,7 @@ export function openReconnecting(
       replace();
     });
     next.on('end', replace);
+    closeAtUnreadable(next);
     try {
       await next.connect();
       await prepare(next);

@@ -143,7 +143,7 @@ export function invalid(path: (string | number)[], message: string, code: IssueC
 /** SQLSTATE classes and codes of a server that is away, shutting down, read-only (just after a failover), out of room or out of time. */
 const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
 const brokenConnection =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed/;
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed|invalid response|message from backend/;
 
 /**
  * The SQLSTATE of an error. No SQLSTATE begins with E, as Node's codes do; the embedded database has an error class of
