@@ -51,8 +51,8 @@ export function createServerBus(config: pg.ClientConfig): Bus {
       const values = [channel, waiting];
       waiting = [];
       const text = 'select pg_notify($1, message) from unnest($2::text[]) as message';
-      // A lost message costs time, not data.
-      await client.query({ name: 'notify', text, values }).catch(() => {});
+      // A lost message costs time, not data. What fails here is the connection: another one listens as well.
+      await client.query({ name: 'notify', text, values }).catch(() => connection?.drop());
     }
     isSending = false;
   }

@@ -12,6 +12,7 @@ import { closeAtUnreadable, GuardedSocket } from './guarded-socket.ts';
 import type { ReadsOptions } from './pipeline/reads.ts';
 import { shareSessions } from './pipeline/statement-query.ts';
 import { sessionSettings } from './pooler.ts';
+import { watchForSilence } from './silence.ts';
 
 export type { Database, Handles } from './database.ts';
 export type { Db } from './transaction.ts';
@@ -31,6 +32,8 @@ const embeddedStartParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers
 
 /** A caller waits this long for a free connection, then the service answers that it is overloaded. */
 const connectTimeoutMs = 5_000;
+/** An idle connection whose host has vanished is closed after 15 seconds: Node asks ten times more, once a second. */
+const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
 export type ServerOptions = {
   /** Runs each statement in the scope of its handle; `secureTables` must have run on the tables. */
@@ -56,12 +59,13 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     types: columnTypes,
     connectionTimeoutMillis: connectTimeoutMs,
     stream: () => new GuardedSocket(),
-    keepAlive: true,
+    ...keepAlive,
     application_name: 'work-management-service',
     // Compiling a plan costs more than all but the longest of these statements.
     ...(isPooled ? {} : { options: '-c TimeZone=UTC -c jit=off' }),
   };
-  const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled);
+  const silence = watchForSilence(connection, { isPooled });
+  const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled).on('connect', silence.add);
   const bus =
     directUrl === undefined
       ? createLocalBus()
@@ -69,7 +73,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
           connectionString: directUrl,
           connectionTimeoutMillis: connectTimeoutMs,
           stream: () => new GuardedSocket(),
-          keepAlive: true,
+          ...keepAlive,
           query_timeout: connectTimeoutMs,
           application_name: 'work-management-service events',
         });
@@ -83,7 +87,11 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
           onWrite,
           slowPool: openPool(Math.ceil(connectionsMax / 2)),
         };
-  return createDatabase('server', openPool(connectionsMax), bus, { rowSecurity: options.rowSecurity, reads });
+  return createDatabase('server', openPool(connectionsMax), bus, {
+    rowSecurity: options.rowSecurity,
+    reads,
+    afterwards: async () => silence.close(),
+  });
 }
 
 function openServerPool(config: pg.PoolConfig, isPooled: boolean): pg.Pool {

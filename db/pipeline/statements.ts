@@ -3,6 +3,7 @@ import type { CompiledQuery, PostgresPool, PostgresPoolClient, PostgresQueryResu
 import type pg from 'pg';
 import { query, type Statement } from './statement-query.ts';
 import type { Scope } from '../scope.ts';
+import { waitingOf } from '../silence.ts';
 
 /**
  * After this many different statements further ones stay unnamed, so that no connection collects plans without limit.
@@ -90,15 +91,21 @@ export const nameInScope = (name: string | undefined, scope: Scope | undefined):
   name === undefined || scope === undefined ? name : name + scope.mark;
 
 /** Sends a statement, in a scope if row-level security is on. The statements of one tick leave in one write. */
-export function runStatement(
+export async function runStatement(
   client: pg.ClientBase,
   { name, text, values: given }: Statement,
   scope?: Scope,
 ): Promise<pg.QueryResult> {
+  const waiting = waitingOf(client);
   sendTogether(client as pg.PoolClient);
-  // Statements without parameters may be several in one text, such as BEGIN with its scope.
-  if (name === undefined && scope === undefined) return client.query(text, [...given]);
-  return query(client, { name, text, values: given.map(toParameter) }, scope);
+  waiting?.sent();
+  try {
+    // Statements without parameters may be several in one text, such as BEGIN with its scope.
+    if (name === undefined && scope === undefined) return await client.query(text, [...given]);
+    return await query(client, { name, text, values: given.map(toParameter) }, scope);
+  } finally {
+    waiting?.answered();
+  }
 }
 
 /** Lists of numbers as PostgreSQL writes them; pg would quote and escape each. */
