@@ -44,7 +44,7 @@ export async function startPgBouncer(target: string, edit = (ini: string) => ini
   // It refuses to be run by root.
   await chmod(folder, 0o755);
   const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
-  const [command = program, ...parameters] = [...asUser, program, '-q', join(folder, 'pgbouncer.ini')];
+  const [command, ...parameters] = [...asUser, program, '-q', join(folder, 'pgbouncer.ini')];
   const child = spawn(command, parameters, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const said: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => void said.push(String(chunk)));
