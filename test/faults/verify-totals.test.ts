@@ -76,6 +76,6 @@ test('verify-totals makes no database where there is none', async () => {
   expect(stderr).toMatch(
     empty.databaseUrl === undefined
       ? /^There is no database in .*: set DATA_DIR or DATABASE_URL as for the service\.\n$/
-      : /^The database is not up to date with this version: start the service once, which sees to it\.\n$/,
+      : /^The database is not up to date with this version: run `npm run migrate`, or start the service once\.\n$/,
   );
 });

@@ -10,11 +10,12 @@ import { openDatabase } from '../../startup/open-database.ts';
 /**
  * Runs an operator's command on the database of the settings. A PostgreSQL server may be in use at the same time; the
  * embedded database belongs to one process, so the service must be stopped. The process exits with 0 if the body
- * returns true, else with 1; an obstacle is reported in one sentence.
+ * returns true, else with 1; an obstacle is reported in one sentence. The database is up to date, unless the body sees to that.
  */
 export async function runOnDatabase(
   environment: NodeJS.ProcessEnv,
-  body: (database: Database) => Promise<boolean>,
+  body: (database: Database, config: Config) => Promise<boolean>,
+  { mayBeOutdated = false } = {},
 ): Promise<void> {
   process.umask(0o077);
   // The reader of the output may have closed it (`… | head`): the work continues.
@@ -24,8 +25,8 @@ export async function runOnDatabase(
     config = readConfig(environment);
     const database = await open(config);
     try {
-      await requireCurrent(database.owner.db);
-      process.exitCode = (await body(database)) ? 0 : 1;
+      if (!mayBeOutdated) await requireCurrent(database.owner.db);
+      process.exitCode = (await body(database, config)) ? 0 : 1;
     } finally {
       await database.close();
     }
@@ -56,6 +57,6 @@ async function requireCurrent(db: Db): Promise<void> {
   const pending = await pendingMigrations(db).catch(() => undefined);
   if (pending?.length !== 0)
     throw new CannotStart(
-      'The database is not up to date with this version: start the service once, which sees to it.',
+      'The database is not up to date with this version: run `npm run migrate`, or start the service once.',
     );
 }
