@@ -190,6 +190,7 @@ export type Schema = {
     last_error: string | null;
     created_at: Date;
     queue: Generated<string>;
+    waits_for_company: GeneratedAlways<number | null>;
   };
   morning_rounds: {
     planned_until: Date;

@@ -20,6 +20,7 @@ import * as notificationMails from './0019-notification-mails.ts';
 import * as derivedData from './0020-derived-data.ts';
 import * as jobs from './0021-jobs.ts';
 import * as sweepRounds from './0022-sweep-rounds.ts';
+import * as jobsByCompany from './0023-jobs-by-company.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -44,4 +45,5 @@ export const migrations: Record<string, Migration> = {
   '0020-derived-data': derivedData,
   '0021-jobs': jobs,
   '0022-sweep-rounds': sweepRounds,
+  '0023-jobs-by-company': jobsByCompany,
 };

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Queue } from '../kernel/job.ts';
 
@@ -15,28 +15,77 @@ export type LeasedJob = {
   leasedUntil: Date;
 };
 
+/** So many companies with jobs are looked at for one claim; the next claim goes on behind them. */
+const companiesMax = 100;
+
+type Claim = {
+  queue: Queue;
+  count: number;
+  heldIds: number[];
+  /** The company after which the turns go on. */
+  after: number;
+  now: Date;
+  until: Date;
+};
+
 /**
- * Leases up to `count` jobs of a queue that are due and not leased, those due longest first. They are picked in a
- * materialized CTE, because a plan may run a subquery of the condition once for each row, and then leases more than `count`.
+ * Leases up to `count` jobs of a queue that are due and not leased. Companies take turns, from the one after `after` on, and
+ * share `count`; what they leave goes to the jobs that are due longest. Returns the company after which the next claim goes on.
+ *
+ * - Each company is one look into the index `jobs_by_company`, so the number of waiting jobs costs nothing. No other index
+ *   has its columns or fits a condition without `dead_lettered_at`, so no plan reads past the jobs of another company.
+ * - The values are literals, so that the statement has no name and is planned at each claim: a plan kept from an empty table
+ *   would read the whole table once for each company.
+ * - Jobs are picked once, for an array: a subquery that the update joins may be run once for each row of the table, and then
+ *   leases more than `count`.
  */
 export async function takeLeases(
   db: Db,
-  { queue, count, heldIds, now, until }: { queue: Queue; count: number; heldIds: number[]; now: Date; until: Date },
-): Promise<LeasedJob[]> {
-  if (count <= 0) return [];
-  const { rows } = await sql<Omit<LeasedJob, 'leasedUntil'>>`
-    with picked as materialized (
+  { queue, count, heldIds, after, now, until }: Claim,
+): Promise<{ jobs: LeasedJob[]; after: number }> {
+  if (count <= 0) return { jobs: [], after };
+  const [atNow, atUntil] = [now, until].map((moment) => sql`${sql.lit(moment.toISOString())}::timestamptz`);
+  const inQueue = sql`queue = ${sql.lit(queue)}`;
+  const isFree = sql`due_at <= ${atNow} and (leased_until is null or leased_until < ${atNow})
+    and job_id <> all(${sql.lit(`{${heldIds.join()}}`)}::bigint[])`;
+  const ofCompany = sql`${inQueue} and ${isFree} and (waits_for_company, due_at) >= (t.company, '-infinity'::timestamptz)
+    and (waits_for_company, due_at) <= (t.company, ${atNow}) order by waits_for_company, due_at, job_id`;
+  const first = (condition: RawBuilder<unknown>) => sql`(
+    select waits_for_company from jobs where ${inQueue} and waits_for_company ${condition} order by waits_for_company limit 1)`;
+  const { rows } = await sql<Omit<LeasedJob, 'leasedUntil'> & { next: number }>`
+    with recursive circle (company) as (
+      select coalesce(${first(sql`> ${sql.lit(after)}`)}, ${first(sql`>= 0`)})
+      union
+      select coalesce(${first(sql`> c.company`)}, ${first(sql`>= 0`)}) from circle as c where c.company is not null
+    ), turns as materialized (
+      select company, row_number() over () as turn from circle where company is not null limit ${sql.lit(companiesMax)}
+    ), due as materialized (
+      select t.company, t.turn from turns as t cross join lateral (select from jobs where ${ofCompany} limit 1) as job
+      limit ${sql.lit(count)}
+    ), fair as materialized (
+      select job.job_id from due as t cross join lateral (
+        select job_id from jobs where ${ofCompany}
+        limit (select greatest(1, ${sql.lit(count)} / count(*)) from due) for update skip locked
+      ) as job
+      limit ${sql.lit(count)}
+    ), longest as materialized (
       select job_id from jobs
-      where queue = ${queue} and dead_lettered_at is null and due_at <= ${now}
-        and (leased_until is null or leased_until < ${now})
-        and job_id <> all(${heldIds}::bigint[])
-      order by due_at, job_id limit ${count} for update skip locked
+      where ${inQueue} and dead_lettered_at is null and ${isFree} and job_id not in (select job_id from fair)
+      order by due_at, job_id limit ${sql.lit(count)} - (select count(*) from fair) for update skip locked
+    ), last_turn as materialized (
+      select company from turns where turn = (
+        select case when count(*) = ${sql.lit(count)} then max(turn) else (select max(turn) from turns) end from due)
     )
-    update jobs as j set leased_until = ${until}, attempts = attempts + 1
-    from picked as p where j.job_id = p.job_id
-    returning j.job_id as "jobId", handler, dedupe_key as "dedupeKey", payload,
-      created_at as "createdAt", attempts as attempt`.execute(db);
-  return rows.map((row) => ({ ...row, leasedUntil: until })).toSorted((a, b) => a.jobId - b.jobId);
+    update jobs set leased_until = ${atUntil}, attempts = attempts + 1
+    where job_id = any(array(select job_id from fair union all select job_id from longest))
+    returning job_id as "jobId", handler, dedupe_key as "dedupeKey", payload, created_at as "createdAt",
+      attempts as attempt, (select company from last_turn) as next`.execute(db);
+  let last = after;
+  const jobs = rows.map(({ next, ...row }) => {
+    last = next;
+    return { ...row, leasedUntil: until };
+  });
+  return { jobs: jobs.toSorted((a, b) => a.jobId - b.jobId), after: last };
 }
 
 /** Extends leases; returns the jobs whose lease is still this process's. Another process's lease has a higher attempt. */

@@ -26,6 +26,8 @@ const firstRetryMs = 100;
 export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs, renewMs }: LeaseTimes): Leases {
   const inFuture = (ms: number) => new Date(clock.now().getTime() + ms);
   const stopping = new AbortController();
+  /** The company that had the last turn in each queue. */
+  const lastTurns = new Map<Queue, number>();
   const held = createHeldLeases(renewMs, async (jobs) => {
     const until = inFuture(leaseMs);
     const renewed = new Set(
@@ -59,9 +61,17 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
   return {
     async take(queue, count) {
       const heldIds = held.ids();
-      const taken = await takeLeases(db, { queue, count, heldIds, now: clock.now(), until: inFuture(leaseMs) });
-      held.add(taken);
-      return taken;
+      const times = { now: clock.now(), until: inFuture(leaseMs) };
+      const { jobs, after } = await takeLeases(db, {
+        queue,
+        count,
+        heldIds,
+        after: lastTurns.get(queue) ?? 0,
+        ...times,
+      });
+      lastTurns.set(queue, after);
+      held.add(jobs);
+      return jobs;
     },
     complete: (job) => writeOutcome(job, () => deleteJob(db, job)),
     fail(job, { retryDelayMs, reason }) {

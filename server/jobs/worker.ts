@@ -16,6 +16,7 @@ import { createQueueRunner } from './queue-runner.ts';
  * - A job runs in one process at a time: the lease is taken under a row lock, renewed while the job runs, and mail is sent
  *   only while enough of it is left. `attempts` tells one lease of a job from the next.
  * - Queues share nothing but the database, so mail that a provider does not take delays no other job.
+ * - Companies take turns within a queue, so a company with many jobs delays nobody else's.
  * - A payload holds identifiers and no secret.
  */
 export type Worker = {

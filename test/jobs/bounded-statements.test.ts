@@ -35,15 +35,16 @@ const insertJobs = (db: Db, jobs: number) =>
 test('no more jobs are claimed than asked for', async () => {
   const db = await withBadPlans('jobs');
   await insertJobs(db, 200);
-  const taken = await takeLeases(db, { queue: 'database', count, heldIds: [], now, until });
-  expect(taken).toHaveLength(count);
+  const claim = await takeLeases(db, { queue: 'database', count, heldIds: [], after: 0, now, until });
+  expect(claim.jobs).toHaveLength(count);
   const { rows } = await sql`select from jobs where leased_until is not null`.execute(db);
   expect(rows).toHaveLength(count);
 });
 
 test.each([0, -155])('asked for %i jobs, it claims none', async (none) => {
   await insertJobs(database.db, 3);
-  expect(await takeLeases(database.db, { queue: 'database', count: none, heldIds: [], now, until })).toEqual([]);
+  const claim = await takeLeases(database.db, { queue: 'database', count: none, heldIds: [], after: 7, now, until });
+  expect(claim).toEqual({ jobs: [], after: 7 });
 });
 
 test('a sweep deletes old rows in batches of the size that it says', async () => {
