@@ -1,5 +1,4 @@
-import { migrate } from '../../db/migrate.ts';
-import { secureTables } from '../../db/row-security.ts';
+import { updateDatabase } from '../startup/open-database.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
@@ -9,9 +8,8 @@ import { print, runOnDatabase } from './support/operator-command.ts';
 
 await runOnDatabase(
   process.env,
-  async (database, { DATABASE_ROW_SECURITY: hasRowSecurity }) => {
-    const steps = await migrate(database.owner.db);
-    if (hasRowSecurity) await secureTables(database.owner.db);
+  async (database, config) => {
+    const steps = await updateDatabase(config, database);
     print(
       steps.length === 0
         ? 'The database was up to date.'

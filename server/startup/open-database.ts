@@ -60,8 +60,8 @@ async function requireSettings(url: string): Promise<void> {
     );
 }
 
-/** Brings the database to the state that this version needs. */
-export async function updateDatabase(config: Config, database: Database): Promise<void> {
+/** Brings the database to the state that this version needs, and returns the names of the steps taken. */
+export async function updateDatabase(config: Config, database: Database): Promise<string[]> {
   const { DATABASE_POOLER: pooler, DATABASE_DIRECT_URL: directUrl, DATABASE_ROW_SECURITY: rowSecurity } = config;
   if (pooler !== undefined && directUrl === undefined) {
     const pending = await pendingMigrations(database.owner.db).catch(() => undefined);
@@ -76,8 +76,9 @@ export async function updateDatabase(config: Config, database: Database): Promis
     await direct?.ping().catch((error: unknown) => {
       throw doesNotAnswer(directUrl!, error);
     });
-    await migrate(db);
+    const steps = await migrate(db);
     if (rowSecurity) await secureTables(db);
+    return steps;
   } finally {
     await direct?.close();
   }

@@ -57,9 +57,12 @@ describe.runIf(isRun)('behind PgBouncer in transaction mode', () => {
 
   test('a start ends where migrations are pending and there is no way to the server itself', async () => {
     const { pooled } = await startBehindPgBouncer({ isNew: true });
-    expect((await runToEnd(pooled)).stderr).toBe(
-      'The database lacks migrations, and they take a lock that a pooler in transaction mode cannot keep: set DATABASE_DIRECT_URL to the server itself.\n',
-    );
+    for (const program of ['server/main.ts', 'server/commands/migrate.ts'])
+      expect(await runToEnd(pooled, [process.execPath, program])).toMatchObject({
+        code: 1,
+        stderr:
+          'The database lacks migrations, and they take a lock that a pooler in transaction mode cannot keep: set DATABASE_DIRECT_URL to the server itself.\n',
+      });
   });
 
   test('a new database is migrated directly, and requests are served through the pooler with the right settings', async () => {
