@@ -49,6 +49,8 @@ export type AppParts = {
     hasDemoPage?: boolean;
   };
   logger: Logger;
+  /** Whether Redis answers; left out where there is none. */
+  isRedisUp?: () => boolean;
   onUndeclaredError?: Services['onUndeclaredError'];
 };
 
@@ -114,7 +116,7 @@ function createServices(parts: AppParts) {
 }
 
 /** The public HTTP server with all surfaces, and a separate one for operators if the settings ask for it. */
-async function createServers({ settings, logger }: AppParts, services: Services, worker: Worker) {
+async function createServers({ settings, logger, isRedisUp }: AppParts, services: Services, worker: Worker) {
   const { database } = services;
   const { server, isClosing, countRefusedConnections, readBody, refuseOtherMethods } = await createShell({
     logger,
@@ -123,7 +125,8 @@ async function createServers({ settings, logger }: AppParts, services: Services,
     connectionsPerNetwork: settings.connectionsPerNetwork,
   });
   const ops = settings.opsPort && (await createShell({ logger, trustProxy: false, corsOrigins: [] }));
-  registerMetrics(server, appRouter, { ...services, worker, countRefusedConnections }, ops?.server ?? server);
+  const measured = { ...services, worker, countRefusedConnections, isRedisUp };
+  registerMetrics(server, appRouter, measured, ops?.server ?? server);
   if (ops) registerHealth(ops.server, { database, isClosing });
   registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);

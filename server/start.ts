@@ -90,6 +90,7 @@ async function startOn(
       requestsPerMinuteOfCompany: config.RATE_LIMIT_PER_MINUTE_OF_COMPANY,
       ...(redis ? { redis } : {}),
     }),
+    ...(redis ? { isRedisUp: () => redis.status === 'ready' } : {}),
     identityProviders: createIdentityProviders(config, clock),
     settings: settingsOf(config, { publicUrl, demoPage }),
   });

@@ -14,6 +14,8 @@ export function createRedisBus(redis: Redis): Bus {
         // The original client logs the outage.
         subscriber.on('error', () => {});
         void subscriber.subscribe(channel).catch(() => {});
+        // After an outage without a word this connection would stay silent.
+        redis.on('ready', () => subscriber?.disconnect(true));
       }
       subscriber.on('message', (_channel: string, message: string) => receive(message));
       subscriber.on('ready', () => receive(undefined));

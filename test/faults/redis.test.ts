@@ -3,6 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Log } from '../../server/platform/log.ts';
 import { createLimits, type Limits } from '../../server/platform/rate-limits.ts';
 import { closeRedis, waitUntilReady, openRedis } from '../../server/platform/redis.ts';
+import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 
@@ -80,6 +81,38 @@ describe.skipIf(redisUrl === '')('limits in Redis', () => {
     expect(await attempt(limits, key, 5)).toBe(5);
     expect(await attempt(createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }), key, 1)).toBe(0);
     expect(lines).toEqual(['Redis is away: each node counts for itself until it is back', 'Redis is back']);
+  });
+});
+
+describe.skipIf(redisUrl === '')('a Redis that goes silent', () => {
+  afterAll(endAllProcesses);
+
+  test('delays the first requests alone, is told in the log and in /metrics, and is used again once it answers', async () => {
+    const proxy = await startProxy(redisUrl, 6379);
+    const home = await makeHome();
+    onTestFinished(async () => {
+      await endAllProcesses();
+      await proxy.close();
+      await home.remove();
+    });
+    const service = await startProcess({ ...home.environment, REDIS_URL: proxy.url, SEED_DEMO: 'false' });
+    const isUp = async () => /^redis_up (\d)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())?.[1];
+    const ask = async () => expect((await fetch(`${service.url}/api/sessions/`)).status).toBe(401);
+    expect(await isUp()).toBe('1');
+
+    proxy.freeze();
+    for (let asked = 0; asked < 5; asked += 1) await ask();
+    await vi.waitUntil(async () => (await isUp()) === '0');
+    const begun = performance.now();
+    for (let asked = 0; asked < 20; asked += 1) await ask();
+    // Each of them would have waited for 300 ms.
+    expect(performance.now() - begun).toBeLessThan(3_000);
+
+    proxy.restore();
+    await vi.waitUntil(async () => (await isUp()) === '1', { timeout: 20_000, interval: 50 });
+    await ask();
+    const told = service.stdout().match(/Redis is [^"]*/g);
+    expect(told).toEqual(['Redis is away: each node counts for itself until it is back', 'Redis is back']);
   });
 });
 

@@ -6,7 +6,11 @@ import type { Services } from '../../kernel/context.ts';
 import { registerJobMetrics, type MeasuredJobs } from './job-metrics.ts';
 import { calledPaths } from '../trpc/trpc-answers.ts';
 
-type Measured = MeasuredJobs & Pick<Services, 'connections' | 'streams'> & { countRefusedConnections(): number };
+type Measured = MeasuredJobs &
+  Pick<Services, 'connections' | 'streams'> & {
+    countRefusedConnections(): number;
+    isRedisUp: (() => boolean) | undefined;
+  };
 
 /**
  * Measures the answers of `app`, and serves the metrics for Prometheus at `/metrics` of `served`. Each app has a
@@ -38,6 +42,7 @@ export function registerMetrics(
   });
   registerJobMetrics(registry, services);
   watchConnections(registry, services);
+  watchRedis(registry, services);
   served.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
@@ -50,6 +55,19 @@ function nameOf(request: FastifyRequest, procedures: Set<string>): string {
   const [called, ...others] = calledPaths(request);
   if (called !== undefined && procedures.has(called)) return others.length === 0 ? called : 'batch';
   return url ?? 'unknown path';
+}
+
+function watchRedis(registry: Registry, { isRedisUp }: Measured): void {
+  // oxlint-disable-next-line no-new -- a gauge registers itself
+  new Gauge({
+    name: 'redis_up',
+    help: '1 where Redis answers, 0 where this node counts limits for itself; without REDIS_URL there is no value',
+    registers: [registry],
+    collect() {
+      if (isRedisUp) this.set(isRedisUp() ? 1 : 0);
+      else this.remove();
+    },
+  });
 }
 
 function watchConnections(registry: Registry, { connections, streams, countRefusedConnections }: Measured): void {
