@@ -64,7 +64,7 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
     // Compiling a plan costs more than all but the longest of these statements.
     ...(isPooled ? {} : { options: '-c TimeZone=UTC -c jit=off' }),
   };
-  const silence = watchForSilence(connection, { isPooled });
+  const silence = watchForSilence({ ...connection, connectionString: directUrl ?? url }, { isPooled });
   const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled).on('connect', silence.add);
   const bus =
     directUrl === undefined

@@ -20,8 +20,9 @@ const checkMs = 1_000;
 /** What one connection waits for. */
 class Waiting {
   #count = 0;
-  /** Since when there was no answer. */
+  /** Since when there was no answer, though there was a statement. */
   since = 0;
+  answeredAt = 0;
 
   get isWaiting(): boolean {
     return this.#count > 0;
@@ -34,7 +35,7 @@ class Waiting {
 
   answered(): void {
     this.#count -= 1;
-    this.since = performance.now();
+    this.since = this.answeredAt = performance.now();
   }
 }
 
@@ -45,7 +46,10 @@ export const waitingOf = (client: pg.ClientBase): Waiting | undefined => watched
 
 export type SilenceWatch = { add(client: pg.PoolClient): void; close(): void };
 
-/** Closes connections whose server no longer answers. Behind a pooler a probe is answered where the pooler is. */
+/**
+ * Closes connections whose server no longer answers. `connection` is for the probe: behind a pooler it leads to the server
+ * itself where that can be, and else to the pooler.
+ */
 export function watchForSilence(connection: pg.ClientConfig, { isPooled }: { isPooled: boolean }): SilenceWatch {
   const open = new Map<pg.PoolClient, Waiting>();
   let isChecking = false;
@@ -57,12 +61,12 @@ export function watchForSilence(connection: pg.ClientConfig, { isPooled }: { isP
     const atWork = await findAtWork(silent.map(([client]) => sessionOf(client)));
     // Answers that have arrived count, however busy this process was.
     await endOfTick();
-    if (atWork === undefined && ![...open.values()].some(({ since }) => since > begun)) {
+    if (atWork === undefined && ![...open.values()].some(({ answeredAt }) => answeredAt > begun)) {
       for (const client of open.keys()) close(client);
       return;
     }
     for (const [client, one] of silent) {
-      if (!one.isWaiting || one.since > begun) continue;
+      if (!one.isWaiting || one.answeredAt > begun) continue;
       if (atWork === undefined || isPooled || atWork.has(sessionOf(client))) one.since = performance.now();
       else close(client);
     }
@@ -75,7 +79,7 @@ export function watchForSilence(connection: pg.ClientConfig, { isPooled }: { isP
     probe.on('error', () => {});
     try {
       await probe.connect();
-      // A pooler that has no session free is there all the same.
+      // The sessions are the pooler's, and one that has none free is there all the same.
       if (isPooled) return new Set();
       const text = "select pid from pg_stat_activity where pid = any($1) and state = 'active'";
       const { rows } = await probe.query<{ pid: number }>(text, [sessions]);

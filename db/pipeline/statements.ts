@@ -33,14 +33,6 @@ const readOnlyTransaction = '25006';
 /** Connections to a server that takes no writes, such as a standby: the pool must drop them instead of reusing them. */
 const onStandby = new WeakSet<pg.ClientBase>();
 
-function noteFailure(client: pg.ClientBase, error: unknown): void {
-  if ((error as { code?: unknown }).code === readOnlyTransaction && !isEmbedded(client)) onStandby.add(client);
-}
-
-/** The embedded database has one connection, and no socket. */
-const isEmbedded = (client: pg.ClientBase): boolean =>
-  (client as pg.PoolClient).connection.stream.writableCorked === undefined;
-
 /** The pool, with a name for every statement that can have one. */
 export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): PostgresPool {
   const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
@@ -52,7 +44,6 @@ export function withNamedStatements(pool: pg.Pool, nameOf: NameStatement): Postg
       release: (discard?: boolean) => client.release(discard === true || onStandby.has(client)),
       query: (text: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<unknown>> => {
         const result = runStatement(client, { name: nameOf(text, values), text, values });
-        result.catch((error: unknown) => noteFailure(client, error));
         return result as unknown as Promise<PostgresQueryResult<unknown>>;
       },
     });
@@ -76,7 +67,6 @@ export function scopedStatements(pool: pg.Pool, nameOf: NameStatement) {
       const isWrite = rowCount !== null && ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
       return { rows, ...(isWrite ? { numAffectedRows: BigInt(rowCount) } : {}) };
     } catch (error) {
-      noteFailure(client, error);
       // pg's own stack ends at the socket; this one leads to the caller.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
@@ -91,21 +81,33 @@ export const nameInScope = (name: string | undefined, scope: Scope | undefined):
   name === undefined || scope === undefined ? name : name + scope.mark;
 
 /** Sends a statement, in a scope if row-level security is on. The statements of one tick leave in one write. */
-export async function runStatement(
+export function runStatement(
   client: pg.ClientBase,
   { name, text, values: given }: Statement,
   scope?: Scope,
 ): Promise<pg.QueryResult> {
-  const waiting = waitingOf(client);
   sendTogether(client as pg.PoolClient);
-  waiting?.sent();
-  try {
-    // Statements without parameters may be several in one text, such as BEGIN with its scope.
-    if (name === undefined && scope === undefined) return await client.query(text, [...given]);
-    return await query(client, { name, text, values: given.map(toParameter) }, scope);
-  } finally {
-    waiting?.answered();
-  }
+  // Statements without parameters may be several in one text, such as BEGIN with its scope.
+  const isPlain = name === undefined && scope === undefined;
+  const answer = isPlain
+    ? client.query(text, [...given])
+    : query(client, { name, text, values: given.map(toParameter) }, scope);
+  watch(client, answer);
+  return answer;
+}
+
+/** Notes what a connection of a server waits for, and that its server takes no writes. */
+function watch(client: pg.ClientBase, answer: Promise<unknown>): void {
+  const waiting = waitingOf(client);
+  if (!waiting) return;
+  waiting.sent();
+  answer.then(
+    () => waiting.answered(),
+    (error: { code?: unknown }) => {
+      waiting.answered();
+      if (error.code === readOnlyTransaction) onStandby.add(client);
+    },
+  );
 }
 
 /** Lists of numbers as PostgreSQL writes them; pg would quote and escape each. */
@@ -115,9 +117,9 @@ function toParameter(value: unknown): unknown {
 }
 
 /** Buffers writes until the end of the tick and sends them as one. */
-function sendTogether(client: pg.PoolClient): void {
-  const { stream } = client.connection;
-  if (isEmbedded(client) || stream.writableCorked > 0) return;
+function sendTogether({ connection: { stream } }: pg.PoolClient): void {
+  // The embedded database has no socket.
+  if (stream.writableCorked === undefined || stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { sharesSessions } from '../../db/pooler.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
+import { startProxy } from '../support/proxy.ts';
 import { runOn } from '../support/template.ts';
 
 const template = inject('template');
@@ -84,6 +85,41 @@ describe.runIf(isRun)('behind PgBouncer in transaction mode', () => {
     const advisory = await sql`select from pg_locks where locktype = 'advisory'
       and database = (select oid from pg_database where datname = current_database())`.execute(database.db);
     expect(advisory.rows).toEqual([]);
+  });
+
+  test('a server that goes away costs 503 answers, and is used again soon after it is back', async () => {
+    const home = await makeHome();
+    const proxy = await startProxy(home.databaseUrl!, 5432);
+    const pooler = await startPgBouncer(proxy.url);
+    onTestFinished(async () => {
+      await endAllProcesses();
+      await pooler.close();
+      await proxy.close();
+      await home.remove();
+    });
+    const service = await startProcess({
+      DATA_DIR: home.folder,
+      DATABASE_URL: pooler.url,
+      DATABASE_POOLER: 'transaction',
+      DATABASE_DIRECT_URL: proxy.url,
+      SEED_DEMO: 'false',
+    });
+    const signIn = async () => {
+      const begun = performance.now();
+      const body = JSON.stringify({ email: 'ada@example.com', password: 'a password' });
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await fetch(`${service.url}/login/`, { method: 'POST', body, headers });
+      return { status, isInTime: performance.now() - begun < 12_000 };
+    };
+    expect(await signIn()).toEqual({ status: 401, isInTime: true });
+    for (const takeAway of [proxy.cut, proxy.freeze]) {
+      takeAway();
+      expect(await signIn()).toEqual({ status: 503, isInTime: true });
+      proxy.restore();
+      const begun = performance.now();
+      await vi.waitUntil(async () => (await signIn()).status === 401, { timeout: 20_000, interval: 100 });
+      expect(performance.now() - begun).toBeLessThan(10_000);
+    }
   });
 
   test('sessions are found to be shared, and those of the server itself and of session mode not', async () => {

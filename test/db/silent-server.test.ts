@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openServer, type Db } from '../../db/open.ts';
@@ -7,9 +8,9 @@ import { startProxy } from '../support/proxy.ts';
 const template = inject('template');
 const url = template.kind === 'server' ? template.url : '';
 
-async function open() {
+async function open(connectionsMax = 4) {
   const proxy = await startProxy(url, 5432);
-  const database = openServer(proxy.url, { connectionsMax: 4 });
+  const database = openServer(proxy.url, { connectionsMax });
   onTestFinished(async () => {
     proxy.cut();
     await database.close();
@@ -48,6 +49,23 @@ describe.runIf(template.kind === 'server')('a server that goes silent', () => {
     const back = await outcome(sql`select ${1}::integer`.execute(database.db));
     expect(back.code).toBe('answered');
     expect(back.afterMs).toBeLessThan(10_000);
+  });
+
+  test('is noticed however many statements are still sent to it', async () => {
+    const { database, proxy } = await open(10);
+    const held = Array.from({ length: 10 }, () => database.begin());
+    for (const { db } of held) await sql`select 1`.execute(db);
+    proxy.freeze();
+    const outcomes: Promise<{ code: string; afterMs: number }>[] = [];
+    for (const { db } of held) {
+      outcomes.push(outcome(sql`select ${1}::integer`.execute(db)));
+      await delay(600);
+    }
+    for (const { code, afterMs } of await Promise.all(outcomes)) {
+      expect(code).toBe('SERVICE_UNAVAILABLE');
+      expect(afterMs).toBeLessThan(10_000);
+    }
+    await Promise.allSettled(held.map((one) => one.rollback()));
   });
 
   test('while another one answers in its place (a failover without a word) loses its connections all the same', async () => {
