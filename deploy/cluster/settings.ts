@@ -1,0 +1,117 @@
+/* The settings of what stands around the service, with nothing in them that only a cluster on one machine needs but ports. */
+
+export type PostgresPorts = { postgres: number; api: number };
+
+/** Patroni: one of two PostgreSQL servers is the primary, the other its synchronous standby. */
+export function patroniSettings(given: {
+  name: string;
+  folder: string;
+  bin: string;
+  etcd: number;
+  ports: PostgresPorts;
+}): string {
+  const { name, folder, bin, etcd, ports } = given;
+  // JSON is YAML.
+  return JSON.stringify({
+    scope: 'work-management',
+    name,
+    restapi: { listen: `127.0.0.1:${ports.api}`, connect_address: `127.0.0.1:${ports.api}` },
+    etcd3: { host: `127.0.0.1:${etcd}` },
+    bootstrap: {
+      dcs: {
+        // The shortest that Patroni takes: a primary whose machine vanishes is replaced after ttl.
+        ttl: 20,
+        loop_wait: 2,
+        retry_timeout: 3,
+        // A primary that crashed is replaced at once, not restarted.
+        master_start_timeout: 0,
+        // COMMIT is answered when the standby has it too, so a failover loses nothing that was acknowledged.
+        synchronous_mode: true,
+        postgresql: {
+          use_pg_rewind: true,
+          parameters: { max_connections: 100, wal_keep_size: '256MB' },
+        },
+      },
+      initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
+    },
+    postgresql: {
+      listen: `127.0.0.1:${ports.postgres}`,
+      connect_address: `127.0.0.1:${ports.postgres}`,
+      data_dir: `${folder}/data`,
+      bin_dir: bin,
+      pgpass: `${folder}/pgpass`,
+      authentication: {
+        superuser: { username: 'postgres', password: 'postgres' },
+        replication: { username: 'replicator', password: 'replicator' },
+        rewind: { username: 'rewinder', password: 'rewinder' },
+      },
+      parameters: { unix_socket_directories: folder },
+      pg_hba: ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
+    },
+  });
+}
+
+/** HAProxy: the nodes that are ready at one port, the primary of PostgreSQL at another. */
+export function haproxySettings(given: {
+  http: number;
+  postgres: number;
+  nodes: number[];
+  servers: PostgresPorts[];
+}): string {
+  const nodes = given.nodes.map((port, index) => `  server node${index + 1} 127.0.0.1:${port} check`);
+  const servers = given.servers.map(
+    ({ postgres, api }, index) => `  server postgres${index + 1} 127.0.0.1:${postgres} check port ${api}`,
+  );
+  return `global
+  maxconn 4000
+defaults
+  timeout connect 2s
+  timeout client 60s
+  timeout server 60s
+  # WebSockets, and streams of events, on which the service says something every 25 seconds.
+  timeout tunnel 1h
+frontend http
+  bind 127.0.0.1:${given.http}
+  mode http
+  option forwardfor
+  default_backend nodes
+backend nodes
+  mode http
+  balance leastconn
+  option httpchk GET /readyz
+  # A node that is going is skipped; a request that reached none is given to another.
+  option redispatch
+  retries 3
+  retry-on conn-failure empty-response 503
+  default-server inter 1s fall 2 rise 1 observe layer4 error-limit 1 on-error mark-down
+${nodes.join('\n')}
+listen postgres
+  bind 127.0.0.1:${given.postgres}
+  mode tcp
+  timeout client 30m
+  timeout server 30m
+  # Patroni answers 200 there for the primary alone. Connections to one that is no longer primary are cut.
+  option httpchk GET /primary
+  default-server inter 1s fall 1 rise 1 on-marked-down shutdown-sessions
+${servers.join('\n')}
+`;
+}
+
+/** PgBouncer, as docs/operations.md has it. */
+export function pgbouncerSettings(given: { port: number; postgres: number; users: string }): string {
+  return `[databases]
+* = host=127.0.0.1 port=${given.postgres} connect_query='set jit to off; set statement_timeout to 30000; set lock_timeout to 10000; set idle_in_transaction_session_timeout to 60000'
+
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${given.port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${given.users}
+pool_mode = transaction
+default_pool_size = 20
+max_client_conn = 1000
+ignore_startup_parameters = extra_float_digits
+server_login_retry = 1
+`;
+}
