@@ -8,22 +8,34 @@ import { attemptsMax, retryDelayMs } from './retry.ts';
 export type AttemptCount = { handler: string; outcome: 'succeeded' | 'failed' | 'dead_lettered'; count: number };
 
 export type Attempts = {
-  /** Runs a leased job once and writes its outcome; never rejects. */
-  run(job: LeasedJob): Promise<void>;
+  /**
+   * Runs a group of leased jobs once and writes their outcome; never rejects. Where more jobs wait, a batch is filled up with
+   * those like it.
+   */
+  run(group: LeasedJob[], hasMore: boolean): Promise<void>;
+  /** Leased jobs in groups, each of which runs as a batch where it has more than one job. */
+  groupsOf(jobs: LeasedJob[]): LeasedJob[][];
   /** The attempts of this process by handler and outcome. */
   counts(): AttemptCount[];
 };
+
+/** So many jobs are run as one batch: enough to share most of their cost, few enough to hold no row lock for long. */
+const batchMax = 25;
 
 export function createAttempts(services: JobServices, handlers: AnyJobHandler[], leases: Leases): Attempts {
   const { log } = services;
   const byName = new Map(handlers.map((handler) => [handler.name, handler]));
   const counts = new Map<string, AttemptCount>();
 
-  function count(handler: string, outcome: AttemptCount['outcome']): void {
+  function count(handler: string, outcome: AttemptCount['outcome'], jobs = 1): void {
     const counted = counts.get(`${handler} ${outcome}`);
-    if (counted) counted.count += 1;
-    else counts.set(`${handler} ${outcome}`, { handler, outcome, count: 1 });
+    if (counted) counted.count += jobs;
+    else counts.set(`${handler} ${outcome}`, { handler, outcome, count: jobs });
   }
+
+  /** What failed once is run alone. */
+  const canBatch = ({ handler, companyId, attempt }: LeasedJob): boolean =>
+    attempt === 1 && companyId > 0 && byName.get(handler)?.runBatch !== undefined;
 
   async function handle(job: LeasedJob): Promise<void> {
     // An attempt that died with its process has recorded no failure; it must not be repeated for ever.
@@ -48,17 +60,61 @@ export function createAttempts(services: JobServices, handlers: AnyJobHandler[],
     }
   }
 
+  async function runOne(job: LeasedJob): Promise<void> {
+    const { jobId, handler } = job;
+    let failure: { error: unknown } | undefined;
+    await handle(job).catch((error: unknown) => (failure = { error }));
+    try {
+      if (failure) return await fail(job, failure.error);
+      await leases.complete([job]);
+      count(handler, 'succeeded');
+    } catch (error) {
+      log.warn({ err: error, handler, jobId }, 'the outcome of a job could not be written, so it will run once more');
+    }
+  }
+
+  async function fillUp(group: LeasedJob[]): Promise<LeasedJob[]> {
+    const { queue } = byName.get(group[0]!.handler)!;
+    try {
+      return [...group, ...(await leases.takeAlike(group[0]!, queue, batchMax - group.length))];
+    } catch (error) {
+      log.warn({ err: error }, 'a batch of jobs could not be filled up');
+      return group;
+    }
+  }
+
+  /** Returns whether the jobs were done; where they were not, each is run alone, and fails alone. */
+  async function runBatch(jobs: LeasedJob[]): Promise<boolean> {
+    const { handler, companyId } = jobs[0]!;
+    const payloads = jobs.map(({ payload }) => payload);
+    try {
+      await byName.get(handler)?.runBatch?.(services, companyId, payloads);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, handler, jobs: jobs.length }, 'a batch of jobs failed, and they are run one by one');
+      return false;
+    }
+  }
+
   return {
-    async run(job) {
-      const { jobId, handler } = job;
-      let failure: { error: unknown } | undefined;
-      await handle(job).catch((error: unknown) => (failure = { error }));
+    groupsOf: (jobs) => [
+      ...Map.groupBy(jobs, (job) => (canBatch(job) ? `${job.handler} ${job.companyId}` : job.jobId)).values(),
+    ],
+    async run(group, hasMore) {
+      const { handler } = group[0]!;
+      const jobs = hasMore && canBatch(group[0]!) ? await fillUp(group) : group;
+      if (jobs.length === 1 || !(await runBatch(jobs))) {
+        for (const job of jobs) await runOne(job);
+        return;
+      }
       try {
-        if (failure) return await fail(job, failure.error);
-        await leases.complete(job);
-        count(handler, 'succeeded');
+        await leases.complete(jobs);
+        count(handler, 'succeeded', jobs.length);
       } catch (error) {
-        log.warn({ err: error, handler, jobId }, 'the outcome of a job could not be written, so it will run once more');
+        log.warn(
+          { err: error, handler },
+          'the outcome of a batch of jobs could not be written, so they will run once more',
+        );
       }
     },
     counts: () => [...counts.values()],

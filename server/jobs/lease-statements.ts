@@ -7,6 +7,8 @@ export type LeasedJob = {
   jobId: number;
   handler: string;
   dedupeKey: string;
+  /** 0 for a job of no company. */
+  companyId: number;
   payload: unknown;
   createdAt: Date;
   /** The number of this attempt. It also tells this lease from every other lease of the job. */
@@ -17,6 +19,9 @@ export type LeasedJob = {
 
 /** So many companies with jobs are looked at for one claim; the next claim goes on behind them. */
 const companiesMax = 100;
+
+const leasedColumns = sql`job_id as "jobId", handler, dedupe_key as "dedupeKey", waits_for_company as "companyId", payload,
+  created_at as "createdAt", attempts as attempt`;
 
 type Claim = {
   queue: Queue;
@@ -78,14 +83,44 @@ export async function takeLeases(
     )
     update jobs set leased_until = ${atUntil}, attempts = attempts + 1
     where job_id = any(array(select job_id from fair union all select job_id from longest))
-    returning job_id as "jobId", handler, dedupe_key as "dedupeKey", payload, created_at as "createdAt",
-      attempts as attempt, (select company from last_turn) as next`.execute(db);
+    returning ${leasedColumns}, (select company from last_turn) as next`.execute(db);
   let last = after;
   const jobs = rows.map(({ next, ...row }) => {
     last = next;
     return { ...row, leasedUntil: until };
   });
   return { jobs: jobs.toSorted((a, b) => a.jobId - b.jobId), after: last };
+}
+
+/** So many jobs of a company are looked at for those that are like another one. */
+const alikeAmong = 500;
+
+/**
+ * Leases up to `count` more jobs that can be run with this one: of its kind and company, due, and never attempted. Planned at
+ * each call, as above.
+ */
+export async function takeAlike(
+  db: Db,
+  { companyId, handler }: LeasedJob,
+  { queue, count, now, until }: Pick<Claim, 'queue' | 'count' | 'now' | 'until'>,
+): Promise<LeasedJob[]> {
+  const [atNow, atUntil] = [now, until].map((moment) => sql`${sql.lit(moment.toISOString())}::timestamptz`);
+  const { rows } = await sql<Omit<LeasedJob, 'leasedUntil'>>`
+    with oldest as materialized (
+      select job_id, handler, attempts from jobs
+      where queue = ${sql.lit(queue)} and (waits_for_company, due_at) >= (${sql.lit(companyId)}, '-infinity'::timestamptz)
+        and (waits_for_company, due_at) <= (${sql.lit(companyId)}, ${atNow})
+      order by waits_for_company, due_at, job_id limit ${sql.lit(alikeAmong)}
+    ), picked as materialized (
+      select job_id from jobs
+      where job_id = any(array(select job_id from oldest where handler = ${sql.lit(handler)} and attempts = 0))
+        and dead_lettered_at is null and leased_until is null and attempts = 0
+      order by due_at, job_id limit ${sql.lit(count)} for update skip locked
+    )
+    update jobs set leased_until = ${atUntil}, attempts = attempts + 1
+    where job_id = any(array(select job_id from picked))
+    returning ${leasedColumns}`.execute(db);
+  return rows.map((row) => ({ ...row, leasedUntil: until })).toSorted((a, b) => a.jobId - b.jobId);
 }
 
 /** Extends leases; returns the jobs whose lease is still this process's. Another process's lease has a higher attempt. */
@@ -98,8 +133,8 @@ export async function renewLeases(db: Db, jobs: LeasedJob[], until: Date): Promi
   return rows.map((row) => row.job_id);
 }
 
-export async function deleteJob(db: Db, { jobId }: LeasedJob): Promise<void> {
-  await sql`delete from jobs where job_id = ${jobId}`.execute(db);
+export async function deleteJobs(db: Db, jobs: LeasedJob[]): Promise<void> {
+  await sql`delete from jobs where job_id = any(${jobs.map((job) => job.jobId)}::bigint[])`.execute(db);
 }
 
 /** The outcome of a failed job: its next attempt, or the dead letters. */

@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, JobServices } from '../kernel/job.ts';
-import { deleteJob, releaseFailedJob, renewLeases, takeLeases, type LeasedJob } from './lease-statements.ts';
+import {
+  deleteJobs,
+  releaseFailedJob,
+  renewLeases,
+  takeAlike,
+  takeLeases,
+  type LeasedJob,
+} from './lease-statements.ts';
 
 /**
  * The leases that this process holds. They are short, so that another process soon takes over from a killed one, and
@@ -9,8 +16,10 @@ import { deleteJob, releaseFailedJob, renewLeases, takeLeases, type LeasedJob } 
 export type Leases = {
   /** Leases up to `count` jobs of a queue that are due. */
   take(queue: Queue, count: number): Promise<LeasedJob[]>;
-  /** Deletes a job that succeeded. */
-  complete(job: LeasedJob): Promise<void>;
+  /** Leases up to `count` more jobs of the same kind and company that are due. */
+  takeAlike(job: LeasedJob, queue: Queue, count: number): Promise<LeasedJob[]>;
+  /** Deletes jobs that succeeded. */
+  complete(jobs: LeasedJob[]): Promise<void>;
   /** Releases a failed job: it is retried after the delay, or dead-lettered without one. */
   fail(job: LeasedJob, outcome: { retryDelayMs: number | undefined; reason: string }): Promise<void>;
   /** Stops waiting for a database that does not answer. */
@@ -43,18 +52,18 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
    * Retries the statement while the lease lasts, to outlast a short outage of the database: a job that was run but not
    * deleted would run a second time.
    */
-  async function writeOutcome(job: LeasedJob, statement: () => Promise<void>): Promise<void> {
+  async function writeOutcome(jobs: LeasedJob[], statement: () => Promise<void>): Promise<void> {
     try {
       for (let waitMs = firstRetryMs; ; waitMs *= 2) {
         try {
           return await statement();
         } catch (error) {
-          if (stopping.signal.aborted || inFuture(waitMs) > job.leasedUntil) throw error;
+          if (stopping.signal.aborted || jobs.some((job) => inFuture(waitMs) > job.leasedUntil)) throw error;
           await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
         }
       }
     } finally {
-      held.remove(job);
+      for (const job of jobs) held.remove(job);
     }
   }
 
@@ -62,24 +71,24 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
     async take(queue, count) {
       const heldIds = held.ids();
       const times = { now: clock.now(), until: inFuture(leaseMs) };
-      const { jobs, after } = await takeLeases(db, {
-        queue,
-        count,
-        heldIds,
-        after: lastTurns.get(queue) ?? 0,
-        ...times,
-      });
-      lastTurns.set(queue, after);
+      const after = lastTurns.get(queue) ?? 0;
+      const { jobs, after: last } = await takeLeases(db, { queue, count, heldIds, after, ...times });
+      lastTurns.set(queue, last);
       held.add(jobs);
       return jobs;
     },
-    complete: (job) => writeOutcome(job, () => deleteJob(db, job)),
+    async takeAlike(job, queue, count) {
+      const jobs = await takeAlike(db, job, { queue, count, now: clock.now(), until: inFuture(leaseMs) });
+      held.add(jobs);
+      return jobs;
+    },
+    complete: (jobs) => writeOutcome(jobs, () => deleteJobs(db, jobs)),
     fail(job, { retryDelayMs, reason }) {
       const failure =
         retryDelayMs === undefined
           ? { reason, deadLetteredAt: clock.now() }
           : { reason, retryAt: inFuture(retryDelayMs) };
-      return writeOutcome(job, () => releaseFailedJob(db, job, failure));
+      return writeOutcome([job], () => releaseFailedJob(db, job, failure));
     },
     stop: () => stopping.abort(),
   };

@@ -1,8 +1,8 @@
 import type { Queue } from '../kernel/job.ts';
 import { createInterruptibleSleep } from '../platform/interruptible-sleep.ts';
 import type { Log } from '../platform/log.ts';
+import type { Attempts } from './attempts.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import type { LeasedJob } from './lease-statements.ts';
 import type { Leases } from './leases.ts';
 
 /** Runs the jobs of one queue. */
@@ -22,7 +22,7 @@ const pollMs = 1_000;
 
 export function createQueueRunner(
   queue: Queue,
-  { leases, run, log }: { leases: Leases; run(job: LeasedJob): Promise<void>; log: Log },
+  { leases, attempts, log }: { leases: Leases; attempts: Attempts; log: Log },
 ): QueueRunner {
   const limit = createConcurrencyLimit(queue);
   const sleep = createInterruptibleSleep();
@@ -35,8 +35,9 @@ export function createQueueRunner(
     const mine = starting.then(async () => {
       const free = limit.free();
       const jobs = await leases.take(queue, free);
-      for (const job of jobs) limit.add(run(job));
-      return { started: jobs.length, isFull: jobs.length >= free };
+      const isFull = jobs.length >= free;
+      for (const group of attempts.groupsOf(jobs)) limit.add(attempts.run(group, isFull));
+      return { started: jobs.length, isFull };
     });
     starting = mine.catch(() => {});
     return mine;

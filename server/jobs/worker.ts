@@ -17,6 +17,8 @@ import { createQueueRunner } from './queue-runner.ts';
  *   only while enough of it is left. `attempts` tells one lease of a job from the next.
  * - Queues share nothing but the database, so mail that a provider does not take delays no other job.
  * - Companies take turns within a queue, so a company with many jobs delays nobody else's.
+ * - Waiting jobs of one kind and company may be run as a batch. Where it fails each is run alone, and one that has failed is
+ *   retried alone.
  * - A payload holds identifiers and no secret.
  */
 export type Worker = {
@@ -43,7 +45,7 @@ const wakeAfterMs = { min: 20, max: 80 };
 export function createWorker(services: JobServices, handlers: AnyJobHandler[], times = defaultTimes): Worker {
   const leases = createLeases(services, times);
   const attempts = createAttempts(services, handlers, leases);
-  const runners = queues.map((queue) => createQueueRunner(queue, { leases, run: attempts.run, log: services.log }));
+  const runners = queues.map((queue) => createQueueRunner(queue, { leases, attempts, log: services.log }));
   const stopping = new AbortController();
 
   return {

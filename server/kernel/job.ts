@@ -42,6 +42,11 @@ export type AnyJobHandler = {
   readonly queue: Queue;
   /** Runs at least once for each job, so its effect must be idempotent. */
   run(services: JobServices, payload: unknown, job: JobRun): Promise<void>;
+  /**
+   * Runs several jobs of one company together, where many wait. All of them count as done when it returns; where it
+   * throws, each job is run alone.
+   */
+  runBatch?(services: JobServices, companyId: number, payloads: unknown[]): Promise<void>;
 };
 
 /** A handler is also the kind of job that it runs, so most jobs are declared with their handler. */
@@ -56,8 +61,21 @@ export function defineJob<Payload>(job: Omit<Job<Payload>, 'queue'> & { queue?: 
 export function handlerOf<Payload>(
   job: Job<Payload>,
   run: (services: JobServices, payload: Payload, job: JobRun) => Promise<void>,
+  runBatch?: (services: JobServices, companyId: number, payloads: Payload[]) => Promise<void>,
 ): JobHandler<Payload> {
-  return { ...job, run: (services, payload, one) => run(services, job.payload.parse(payload), one) };
+  const { payload: schema } = job;
+  return {
+    ...job,
+    run: (services, payload, one) => run(services, schema.parse(payload), one),
+    ...(runBatch && {
+      runBatch: (services, companyId, payloads) =>
+        runBatch(
+          services,
+          companyId,
+          payloads.map((payload) => schema.parse(payload)),
+        ),
+    }),
+  };
 }
 
 /** Declares a kind of job together with its handler. */
@@ -67,9 +85,10 @@ export function jobHandler<Payload>(definition: {
   queue?: Queue;
   payload: z.ZodType<Payload>;
   run(services: JobServices, payload: Payload, job: JobRun): Promise<void>;
+  runBatch?(services: JobServices, companyId: number, payloads: Payload[]): Promise<void>;
 }): JobHandler<Payload> {
-  const { run, ...job } = definition;
-  return handlerOf(defineJob(job), run);
+  const { run, runBatch, ...job } = definition;
+  return handlerOf(defineJob(job), run, runBatch);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Db } from '../../db/open.ts';
-import { takeLeases } from '../../server/jobs/lease-statements.ts';
+import { takeAlike, takeLeases } from '../../server/jobs/lease-statements.ts';
 import { deleteBatch, rules } from '../../server/jobs/old-rows.ts';
 import { startService } from '../support/service.ts';
 
@@ -39,6 +39,15 @@ test('no more jobs are claimed than asked for', async () => {
   expect(claim.jobs).toHaveLength(count);
   const { rows } = await sql`select from jobs where leased_until is not null`.execute(db);
   expect(rows).toHaveLength(count);
+});
+
+test('no more jobs are added to a batch than asked for', async () => {
+  const db = await withBadPlans('jobs');
+  await insertJobs(db, 200);
+  const claim = await takeLeases(db, { queue: 'database', count: 1, heldIds: [], after: 0, now, until });
+  expect(await takeAlike(db, claim.jobs[0]!, { queue: 'database', count, now, until })).toHaveLength(count);
+  const { rows } = await sql`select from jobs where leased_until is not null`.execute(db);
+  expect(rows).toHaveLength(1 + count);
 });
 
 test.each([0, -155])('asked for %i jobs, it claims none', async (none) => {

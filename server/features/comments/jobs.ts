@@ -1,24 +1,29 @@
-import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { enqueueJob, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
-import { selectVisibleTasks } from '../tasks/queries.ts';
+import { audienceOf, listActive, listCommentContexts, listMentioning, type CommentContext } from './comment-context.ts';
 import { sendMentionMail, withinMailLimits } from './mention-mail.ts';
 import { deepLinkOf } from './queries.ts';
-import { recipientsOf, type Audience } from './recipients.ts';
+import { recipientsOf } from './recipients.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
 
 /** Notifies the recipients of a new comment, as of the time when the job runs. */
 export const commentCreated = jobHandler({
   name: 'comment-created',
   payload: z.object({ companyId: id, commentId: id }),
-  run: (services, { companyId, commentId }) =>
-    notifyOf(services, { companyId, commentId }, async (db, comment) =>
-      recipientsOf(await audienceOf(db, companyId, comment)),
-    ),
+  run: (services, { companyId, commentId }) => notifyOf(services, companyId, [commentId]),
+  async runBatch(services, companyId, payloads) {
+    const ids = payloads.map(({ commentId }) => commentId);
+    const { db } = services.database.forCompany(companyId);
+    const mentioning = new Set(await listMentioning(db, companyId, ids));
+    const [alone, together] = [ids.filter((one) => mentioning.has(one)), ids.filter((one) => !mentioning.has(one))];
+    await notifyOf(services, companyId, together);
+    // The limit of mails counts the mentions before, so each is counted by itself.
+    for (const commentId of alone) await notifyOf(services, companyId, [commentId]);
+  },
 });
 
 /** Notifies people whom an edit mentioned for the first time, if they still are mentioned. */
@@ -26,10 +31,10 @@ export const commentEdited = jobHandler({
   name: 'comment-edited',
   payload: z.object({ companyId: id, commentId: id, newlyMentioned: z.array(id) }),
   run: (services, { companyId, commentId, newlyMentioned }) =>
-    notifyOf(services, { companyId, commentId }, async (db, comment) => {
-      const { mentioned } = recipientsOf(await audienceOf(db, companyId, comment));
-      return { mentioned: mentioned.filter((one) => newlyMentioned.includes(one)), involved: [] };
-    }),
+    notifyOf(services, companyId, [commentId], ({ mentioned }) => ({
+      mentioned: mentioned.filter((one) => newlyMentioned.includes(one)),
+      involved: [],
+    })),
 });
 
 /** Notifies the author of a comment and people involved in its task of a like, if it still exists. */
@@ -39,10 +44,10 @@ export const commentLiked = jobHandler({
   async run(services, { companyId, commentId, employeeId }) {
     const { clock, settings } = services;
     await inTransaction(services, companyId, async (db) => {
-      const comment = await findCommentContext(db, companyId, commentId);
+      const [comment] = await listCommentContexts(db, companyId, [commentId]);
       const liker = await findLiker(db, companyId, { commentId, employeeId });
       if (!comment || !liker) return;
-      const { activeIds } = await audienceOf(db, companyId, comment);
+      const activeIds = await listActive(db, companyId, [comment]);
       const involvedIds = [comment.sender_id, comment.owner_id, ...comment.collaborators.map((one) => one.employee_id)];
       const { involved } = recipientsOf({ actorId: employeeId, mentionedIds: [], involvedIds, activeIds });
       const notifications = involved.map((recipientId): NewNotification => ({
@@ -64,86 +69,60 @@ export const commentLiked = jobHandler({
   },
 });
 
-/** Writes the notifications of a comment, and enqueues a mail to each mentioned person. */
+type Recipients = ReturnType<typeof recipientsOf>;
+
+/** Writes the notifications of comments, and enqueues a mail to each mentioned person. */
 async function notifyOf(
   services: JobServices,
-  { companyId, commentId }: { companyId: number; commentId: number },
-  choose: (db: Db, comment: CommentContext) => Promise<ReturnType<typeof recipientsOf>>,
+  companyId: number,
+  commentIds: number[],
+  choose: (recipients: Recipients) => Recipients = (all) => all,
 ): Promise<void> {
   const { clock, settings } = services;
   const now = clock.now();
   await inTransaction(services, companyId, async (db) => {
-    const comment = await findCommentContext(db, companyId, commentId);
-    if (!comment) return;
-    const { mentioned, involved } = await choose(db, comment);
-    const excerpt = excerptOf(plainTextOf(comment.message ?? ''), 200);
-    const toTell = (recipientId: number, isMention: boolean): NewNotification => ({
-      recipientId,
-      cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
-      appType: 'task',
-      category: 'message',
-      priority: isMention ? 'primary' : 'updates',
-      title: `${comment.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${comment.title}`,
-      message: excerpt,
-      link: deepLinkOf(settings, comment.task_id, commentId),
-      actorId: comment.sender_id,
-      taskId: comment.task_id,
-      commentId,
-      projectId: comment.project_id,
-      isMention,
+    const comments = await listCommentContexts(db, companyId, commentIds);
+    if (comments.length === 0) return;
+    const activeIds = await listActive(db, companyId, comments);
+    const notifications = comments.flatMap((comment) => {
+      const { mentioned, involved } = choose(recipientsOf(audienceOf(comment, activeIds)));
+      const toTell = notificationOf(comment, settings);
+      return [...mentioned.map((one) => toTell(one, true)), ...involved.map((one) => toTell(one, false))];
     });
-    const notifications = [
-      ...mentioned.map((recipientId) => toTell(recipientId, true)),
-      ...involved.map((recipientId) => toTell(recipientId, false)),
-    ];
-    const told = new Set(await notify(db, companyId, notifications, now));
-    // Only new notifications: a job that runs twice sends no second mail.
-    const newlyTold = mentioned.filter((one) => told.has(one));
-    for (const employeeId of await withinMailLimits(db, companyId, newlyTold, now)) {
-      await enqueueJob(db, sendMentionMail, {
-        dedupeKey: `${commentId} ${employeeId}`,
-        payload: { companyId, commentId, employeeId },
-        now,
-      });
+    const told = await notify(db, companyId, notifications, now);
+    for (const commentId of commentIds) {
+      // Only new notifications: a job that runs twice sends no second mail.
+      const newlyTold = told.filter((one) => one.isMention === true && one.commentId === commentId);
+      const recipientIds = newlyTold.map(({ recipientId }) => recipientId);
+      for (const employeeId of await withinMailLimits(db, companyId, recipientIds, now)) {
+        await enqueueJob(db, sendMentionMail, {
+          dedupeKey: `${commentId} ${employeeId}`,
+          payload: { companyId, commentId, employeeId },
+          now,
+        });
+      }
     }
   });
 }
 
-type CommentContext = NonNullable<Awaited<ReturnType<typeof findCommentContext>>>;
-
-/** A comment that is not deleted, with everyone involved. */
-async function findCommentContext(db: Db, companyId: number, commentId: number) {
-  return selectVisibleTasks(db, companyId)
-    .innerJoin('comments as c', (join) =>
-      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
-    )
-    .innerJoin('employees as s', (join) =>
-      join.onRef('s.company_id', '=', 'c.company_id').onRef('s.employee_id', '=', 'c.sender_id'),
-    )
-    .leftJoin('comments as parent', (join) =>
-      join.onRef('parent.company_id', '=', 'c.company_id').onRef('parent.comment_id', '=', 'c.reply_to'),
-    )
-    .where('c.comment_id', '=', commentId)
-    .where('c.is_deleted', '=', false)
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 'c.sender_id', 'c.message', 's.name as sender_name'])
-    .select('parent.sender_id as replied_to_id')
-    .select((eb) => [
-      jsonArrayFrom(
-        eb
-          .selectFrom('comment_mentions as m')
-          .whereRef('m.company_id', '=', 'c.company_id')
-          .whereRef('m.comment_id', '=', 'c.comment_id')
-          .select('m.employee_id'),
-      ).as('mentioned'),
-      jsonArrayFrom(
-        eb
-          .selectFrom('task_collaborators as k')
-          .whereRef('k.company_id', '=', 't.company_id')
-          .whereRef('k.task_id', '=', 't.task_id')
-          .select('k.employee_id'),
-      ).as('collaborators'),
-    ])
-    .executeTakeFirst();
+function notificationOf(comment: CommentContext, settings: JobServices['settings']) {
+  const { comment_id: commentId, task_id: taskId } = comment;
+  const message = excerptOf(plainTextOf(comment.message ?? ''), 200);
+  return (recipientId: number, isMention: boolean): NewNotification => ({
+    recipientId,
+    cause: `comment ${commentId} ${isMention ? 'mentioned' : 'created'}`,
+    appType: 'task',
+    category: 'message',
+    priority: isMention ? 'primary' : 'updates',
+    title: `${comment.sender_name} ${isMention ? 'mentioned you' : 'commented'} on ${comment.title}`,
+    message,
+    link: deepLinkOf(settings, taskId, commentId),
+    actorId: comment.sender_id,
+    taskId,
+    commentId,
+    projectId: comment.project_id,
+    isMention,
+  });
 }
 
 async function findLiker(
@@ -161,21 +140,6 @@ async function findLiker(
     .where('l.employee_id', '=', employeeId)
     .select('e.name')
     .executeTakeFirst();
-}
-
-async function audienceOf(db: Db, companyId: number, comment: CommentContext): Promise<Audience> {
-  const mentionedIds = comment.mentioned.map((one) => one.employee_id);
-  const involvedIds = [comment.replied_to_id, comment.owner_id, ...comment.collaborators.map((one) => one.employee_id)];
-  const active = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([comment.sender_id, ...mentionedIds, ...involvedIds]))))
-    .where('is_active', '=', true)
-    .where('is_deleted', '=', false)
-    .select('employee_id')
-    .execute();
-  const activeIds = new Set(active.map((one) => one.employee_id));
-  return { actorId: comment.sender_id, mentionedIds, involvedIds, activeIds };
 }
 
 export const handlers: AnyJobHandler[] = [commentCreated, commentEdited, commentLiked, sendMentionMail];

@@ -30,14 +30,14 @@ export const streamOf = (recipientId: number): string => `${streamName} ${recipi
 /**
  * Creates notifications and appends events to their recipients' streams, in the caller's transaction, with four
  * statements for any number. A notification with the same cause is not created again, so a job may run twice. Returns
- * the recipients without an earlier one, including those who want no such notification in the app.
+ * those without an earlier one, including those that their recipients want outside the app alone.
  */
 export async function notify(
   db: Db,
   companyId: number,
   notifications: NewNotification[],
   now: Date,
-): Promise<number[]> {
+): Promise<NewNotification[]> {
   if (notifications.length === 0) return [];
   const preferences = await findPreferences(db, companyId, notifications);
   const preferenceOf = (one: NewNotification) =>
@@ -49,7 +49,7 @@ export async function notify(
   const news = [...elsewhere, ...made];
   const mailed = news.filter((one) => preferenceOf(one).email);
   if (mailed.length > 0) await mailNotifications(db, companyId, mailed, now);
-  return news.map((one) => one.recipientId);
+  return news;
 }
 
 /** Appends new notifications to the recipients' streams. */
