@@ -37,6 +37,8 @@ export const notRun: Record<string, Record<string, string>> = {
     'npx vitest run test/features/work/tasks.test.ts': isTheSuite,
     'TEST_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm test    # on PostgreSQL; the role must create databases':
       isTheSuite,
+    'TEST_DATABASE_POOLER=transaction TEST_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm test    # through PgBouncer, which the run starts':
+      isTheSuite,
     'TEST_REDIS_URL=redis://127.0.0.1:6379 npm test                             # with the tests that need Redis':
       isTheSuite,
     '.ci/run                                                                    # all of it, as CI does; starts what is missing':
