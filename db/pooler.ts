@@ -42,8 +42,8 @@ async function sessionOf(client: pg.Client): Promise<number> {
   return rows[0]!.pid;
 }
 
-/** Settings that the sessions behind a pooler have otherwise, as `name to value`. */
-export async function listOtherSettings(url: string): Promise<string[]> {
+/** What the sessions behind a pooler lack, as `name to value`: other limits than ours will do, and none will not. */
+export async function listMissingSettings(url: string): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: patienceMs,
@@ -55,7 +55,7 @@ export async function listOtherSettings(url: string): Promise<string[]> {
     const { rows } = await client.query<{ name: string; setting: string }>('select name, setting from pg_settings');
     const found = new Map(rows.map(({ name, setting }) => [name, setting]));
     return Object.entries(sessionSettings).flatMap(([name, value]) =>
-      found.get(name) === value ? [] : `${name} to ${value}`,
+      found.get(name) === value || (value !== 'off' && found.get(name) !== '0') ? [] : `${name} to ${value}`,
     );
   } finally {
     await client.end();

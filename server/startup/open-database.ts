@@ -1,7 +1,7 @@
 import { openEmbedded, openServer, type Database } from '../../db/open.ts';
 import type { HeldFolder } from '../../db/data-folder.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
-import { listOtherSettings, sharesSessions } from '../../db/pooler.ts';
+import { listMissingSettings, sharesSessions } from '../../db/pooler.ts';
 import { secureTables } from '../../db/row-security.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../platform/log.ts';
@@ -10,9 +10,9 @@ import { checkConnections } from './check-connections.ts';
 
 /** Opens the database that the settings name. */
 export async function openDatabase(config: Config, folder: string | HeldFolder, logger?: Logger): Promise<Database> {
-  const { DATABASE_URL: url, DATABASE_POOLER: pooler, DATABASE_ROW_SECURITY: rowSecurity } = config;
+  const { DATABASE_URL: url, DATABASE_ROW_SECURITY: rowSecurity } = config;
   if (url === undefined) return openEmbedded({ folder, rowSecurity });
-  const isPooled = pooler === 'transaction';
+  const isPooled = await findPooler(url, config, logger);
   const database = openServer(url, {
     connectionsMax: config.DATABASE_CONNECTIONS,
     readConnections: config.DATABASE_READ_CONNECTIONS,
@@ -23,11 +23,9 @@ export async function openDatabase(config: Config, folder: string | HeldFolder, 
   });
   try {
     await database.ping().catch((error: unknown) => {
-      throw isRefusedByPooler(error) ? poolerFound(url) : doesNotAnswer(url, error);
+      throw doesNotAnswer('DATABASE_URL', url, error);
     });
-    if (isPooled) await requireSettings(url);
-    else if (await sharesSessions(url)) throw poolerFound(url);
-    else await checkConnections(database.owner.db, config, logger);
+    if (!isPooled) await checkConnections(database.owner.db, config, logger);
   } catch (error) {
     await database.close().catch(() => {});
     throw error;
@@ -35,37 +33,42 @@ export async function openDatabase(config: Config, folder: string | HeldFolder, 
   return database;
 }
 
-function doesNotAnswer(url: string, error: unknown): CannotStart {
-  return new CannotStart(
-    `The database at ${nameOf(url)} does not answer (${reasonOf(error)}): ` +
-      'check DATABASE_URL, and that the server runs and lets this user in.',
+/** Whether a pooler in transaction mode answers; ends the start where the settings do not fit that. */
+async function findPooler(url: string, { DATABASE_POOLER: pooler }: Config, logger?: Logger): Promise<boolean> {
+  const isShared = await sharesSessions(url).catch((error: unknown) => {
+    throw doesNotAnswer('DATABASE_URL', url, error);
+  });
+  if (pooler === undefined) {
+    if (!isShared) return false;
+    throw new CannotStart(
+      `A pooler in transaction mode answers at ${nameOf(url)}: set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the server itself.`,
+    );
+  }
+  const missing = await listMissingSettings(url);
+  if (missing.length === 0) return true;
+  if (!isShared) {
+    logger?.warn({}, 'DATABASE_POOLER is set, but the server itself answers: it is used without a pooler');
+    return false;
+  }
+  throw new CannotStart(
+    `The sessions behind the pooler at ${nameOf(url)} lack settings: add to connect_query in the pooler's [databases] ` +
+      missing.map((one) => `set ${one};`).join(' '),
   );
 }
 
-const poolerFound = (url: string): CannotStart =>
-  new CannotStart(
-    `A pooler in transaction mode answers at ${nameOf(url)}: set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the server itself.`,
+function doesNotAnswer(setting: string, url: string, error: unknown): CannotStart {
+  return new CannotStart(
+    `The database at ${nameOf(url)} does not answer (${reasonOf(error)}): ` +
+      `check ${setting}, and that the server runs and lets this user in.`,
   );
-
-/** PgBouncer's words for what it is told at the beginning of a connection and does not know. */
-const isRefusedByPooler = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes('unsupported startup parameter');
-
-async function requireSettings(url: string): Promise<void> {
-  const other = await listOtherSettings(url);
-  if (other.length > 0)
-    throw new CannotStart(
-      `The sessions behind the pooler at ${nameOf(url)} lack settings: add to connect_query in the pooler's [databases] ` +
-        other.map((one) => `set ${one};`).join(' '),
-    );
 }
 
 /** Brings the database to the state that this version needs, and returns the names of the steps taken. */
 export async function updateDatabase(config: Config, database: Database): Promise<string[]> {
-  const { DATABASE_POOLER: pooler, DATABASE_DIRECT_URL: directUrl, DATABASE_ROW_SECURITY: rowSecurity } = config;
+  const { DATABASE_URL: url, DATABASE_POOLER: pooler, DATABASE_DIRECT_URL: directUrl } = config;
   if (pooler !== undefined && directUrl === undefined) {
     const pending = await pendingMigrations(database.owner.db).catch(() => undefined);
-    if (pending?.length !== 0)
+    if (pending?.length !== 0 && (await sharesSessions(url!)))
       throw new CannotStart(
         'The database lacks migrations, and they take a lock that a pooler in transaction mode cannot keep: set DATABASE_DIRECT_URL to the server itself.',
       );
@@ -74,10 +77,10 @@ export async function updateDatabase(config: Config, database: Database): Promis
   const { db } = (direct ?? database).owner;
   try {
     await direct?.ping().catch((error: unknown) => {
-      throw doesNotAnswer(directUrl!, error);
+      throw doesNotAnswer('DATABASE_DIRECT_URL', directUrl!, error);
     });
     const steps = await migrate(db);
-    if (rowSecurity) await secureTables(db);
+    if (config.DATABASE_ROW_SECURITY) await secureTables(db);
     return steps;
   } finally {
     await direct?.close();

@@ -66,6 +66,13 @@ describe.runIf(isRun)('behind PgBouncer in transaction mode', () => {
       });
   });
 
+  test('a start with DATABASE_POOLER where the server itself answers goes on without the setting, and says so', async () => {
+    const { direct, pooled } = await startBehindPgBouncer({ isNew: true });
+    const service = await startProcess({ ...pooled, DATABASE_URL: direct, SEED_DEMO: 'false' });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(service.stdout()).toContain('DATABASE_POOLER is set, but the server itself answers');
+  });
+
   test('a new database is migrated directly, and requests are served through the pooler with the right settings', async () => {
     const { direct, url, pooled } = await startBehindPgBouncer({ isNew: true });
     await runOn(direct, `alter database ${new URL(direct).pathname.slice(1)} set timezone to 'Asia/Kathmandu'`);
