@@ -27,8 +27,10 @@ export async function planMornings(
   // All companies are read to find those whose morning has come.
   return inTransaction(services, 'all companies', async (db) => {
     const plannedUntil = await takeRound(db, now);
-    const after = plannedUntil && new Date(plannedUntil.getTime() - overlapMs);
-    return after ? await plan(db, { after, now, only: null }) : 0;
+    if (!plannedUntil) return 0;
+    // After a round at a wrong time all mornings of today are looked for: no company has one twice.
+    const after = plannedUntil > now ? now.getTime() - dayMs : plannedUntil.getTime() - overlapMs;
+    return plan(db, { after: new Date(after), now, only: null });
   });
 }
 
@@ -37,11 +39,15 @@ export async function planMorningOf(db: Db, companyId: number, now: Date): Promi
   await plan(db, { after: new Date(now.getTime() - dayMs), now, only: companyId });
 }
 
-/** The end of the previous round; undefined if another node is planning, or its clock is ahead. */
+/**
+ * The end of the previous round; undefined if another node is planning, or its clock is ahead. One of more than a day ahead was
+ * wrong, and must not keep people from their mornings until then.
+ */
 async function takeRound(db: Db, now: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ planned_until: Date }>`
     with before as (
-      select planned_until from morning_rounds where planned_until < ${now} for update skip locked
+      select planned_until from morning_rounds
+      where planned_until < ${now} or planned_until > ${new Date(now.getTime() + dayMs)} for update skip locked
     )
     update morning_rounds set planned_until = ${now} from before
     returning before.planned_until`.execute(db);

@@ -269,6 +269,18 @@ describe('the hour', () => {
     expect(await look()).toBe(1);
     expect(await told(admin)).toHaveLength(1);
   });
+
+  test('is had although a clock that was wrong has looked a year ahead', async () => {
+    await dueOn(admin, dayAfter(1));
+    await db
+      .updateTable('morning_rounds')
+      .set({ planned_until: new Date(clock.now().getTime() + 400 * dayMs) })
+      .execute();
+    expect(await look()).toBe(0);
+    advanceTo(`${today}T08:00:01Z`);
+    expect(await look()).toBe(1);
+    expect(await look()).toBe(0);
+  });
 });
 
 test('a service looks by itself once it has started, and ends at once when it is told to', async () => {
