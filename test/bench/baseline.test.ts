@@ -16,6 +16,13 @@ test('a ratio that has fallen, but not to less than half, passes without a secon
   expect(again).not.toHaveBeenCalled();
 });
 
+test('a ratio far above the floor may come down with other work beside it, but not under twice the floor', async () => {
+  using _ = silently();
+  const far = { 'me rest': 13, 'me trpc': 0.8 };
+  expect(await compareWithBaseline(far, measured(2.1, 0.8), async () => measured(2.1, 0.8))).toBe(true);
+  expect(await compareWithBaseline(far, measured(1.9, 0.8), async () => measured(1.9, 0.8))).toBe(false);
+});
+
 test('a ratio that was lost to the hour is found again by measuring its operation once more', async () => {
   using _ = silently();
   const again = vi.fn(async () => measured(0.9, 0.1));

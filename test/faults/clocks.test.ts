@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, inject, test, vi } from 'vitest';
-import { openServer } from '../../db/open.ts';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { openServer, type Database, type Db } from '../../db/open.ts';
 import { createCaller } from '../support/actor.ts';
-import { asOneOfSeveral, endAllProcesses, makeHome, startProcess } from '../support/process.ts';
+import { asOneOfSeveral, endAllProcesses, makeHome, startProcess, type Home } from '../support/process.ts';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
@@ -20,12 +20,19 @@ function withWrongClock(ms: number): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` };
 }
 
-describe.skipIf(inject('template').kind === 'embedded')('nodes whose clocks are wrong', async () => {
-  const home = await makeHome();
-  const { db, close } = openServer(home.databaseUrl!);
+describe.skipIf(inject('template').kind === 'embedded')('nodes whose clocks are wrong', () => {
+  let home: Home;
+  let database: Database;
+  let db: Db;
+  // Not outside of a hook: what stands there runs also where the tests are skipped.
+  beforeAll(async () => {
+    home = await makeHome();
+    database = openServer(home.databaseUrl!);
+    ({ db } = database);
+  });
   afterAll(async () => {
     await endAllProcesses();
-    await close();
+    await database.close();
     await home.remove();
   });
   const timeOfDatabase = async () =>
