@@ -1,4 +1,5 @@
 import type { Database } from '../../db/open.ts';
+import { toApiError } from '../errors/errors.ts';
 import { streamKey, type StoredEvent } from '../kernel/streams.ts';
 import { createInterruptibleSleep } from '../platform/interruptible-sleep.ts';
 import type { Log } from '../platform/log.ts';
@@ -48,13 +49,23 @@ export function createDispatchLoop({ database, log, bus, subscribed, cache, read
     for (const group of groups.values()) {
       const kind = subscribedTo(group[0]!)?.kind;
       if (!kind) continue;
-      for (const batch of await reader.toBatches(kind, group)) {
-        await reader.load(kind, batch);
-        for (const [stream, own] of Map.groupBy(batch, subscribedTo)) moveOn(stream, own.at(-1)!.sequence);
-      }
+      for (const batch of await reader.toBatches(kind, group)) await load(kind, batch);
     }
     const byStream = Map.groupBy(stored, subscribedTo);
     return [...byStream].flatMap(([one, own]) => (one && own.length === limit ? one : []));
+  }
+
+  /** Caches a batch and wakes its subscribers. An event that cannot be built keeps back its own stream, and no other. */
+  async function load(kind: SubscribedStream['kind'], batch: StoredEvent[]): Promise<void> {
+    const byStream = Map.groupBy(batch, subscribedTo);
+    try {
+      await reader.load(kind, batch);
+      for (const [stream, own] of byStream) moveOn(stream, own.at(-1)!.sequence);
+    } catch (error) {
+      if (toApiError(error).definition.code !== 'INTERNAL_ERROR') throw error;
+      if (byStream.size > 1) for (const own of byStream.values()) await load(kind, own);
+      else log.error({ err: error, stream: batch[0]!.stream }, 'an event could not be built: its subscribers wait');
+    }
   }
 
   async function work(): Promise<void> {

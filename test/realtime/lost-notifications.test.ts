@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Bus } from '../../db/bus.ts';
 import { createDispatcher } from '../../server/events/dispatcher.ts';
 import { taskStream } from '../../server/features/comments/task-stream.ts';
+import { appendEvent } from '../../server/kernel/append-event.ts';
 import type { Member } from '../../server/kernel/context.ts';
 import { streamKey, type SubscribeOptions } from '../../server/kernel/streams.ts';
 import { startService } from '../support/service.ts';
@@ -86,4 +87,23 @@ test('a notification that came while the database was away is kept for the next 
   await vi.waitUntil(() => failures() > before, patiently);
   node.setAway(false);
   await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+});
+
+test('an event that cannot be built keeps back its own stream, and no other', async () => {
+  const node = startBusyNode();
+  const [brokenTaskId, taskId] = [await addTask(admin, projectId), await addTask(admin, projectId)];
+  const heardOfBroken = await node.subscribe(brokenTaskId);
+  const heard = await node.subscribe(taskId);
+  const { db } = services.database.forCompany(companyId);
+  await appendEvent(db, {
+    companyId,
+    stream: `task ${brokenTaskId}`,
+    type: 'comment.created',
+    payload: { comment_id: 'not a number' },
+    at: new Date(),
+  });
+  await comment(taskId);
+  await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+  expect(heardOfBroken).toEqual([]);
+  expect(service.log()).toContain('an event could not be built: its subscribers wait');
 });
