@@ -70,7 +70,7 @@ async function runInTransaction<Result extends { ok: boolean }>(
     } catch (error) {
       await transaction.rollback().catch((cause: unknown) => log.warn({ err: cause }, 'a rollback failed'));
       if (attempt >= attemptsMax || !isRetryable(error)) throw error;
-      log.warn({ err: error, attempt }, 'a transaction lost a deadlock and is run again');
+      log.warn({ err: error, attempt }, 'a transaction lost against another one and is run again');
     }
   }
 }

@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import { compiled } from '../../../db/pipeline/compiled.ts';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
@@ -191,13 +192,20 @@ const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, placeholder) =>
     returning ${sql.join(columns.map((name) => sql.ref(name)))}`.compile(db),
 );
 
-/** Locks a log and its task until the transaction ends, to change the log. A log is deleted with its task. */
+/**
+ * Locks a log and its task until the transaction ends, to change the log. A log is deleted with its task.
+ *
+ * The order is task, then log, as where a task is moved with its logs. The advisory lock keeps a log from being moved to another task
+ * in between: a transaction that waits for a row while it is moved holds its lock afterwards,
+ * and could lock its new task only after it.
+ */
 export async function lockTaskLog(db: Db, companyId: number, taskLogId: number): Promise<TaskLogRow | undefined> {
   const found = () =>
     db.selectFrom('task_logs').where('company_id', '=', companyId).where('task_log_id', '=', taskLogId);
-  const seen = await found().select('task_id').executeTakeFirst();
+  const [, seen] = await inOrder(db, [
+    () => sql`select pg_advisory_xact_lock(hashtextextended(${`task log ${taskLogId}`}, 0))`.execute(db),
+    () => found().select('task_id').executeTakeFirst(),
+  ]);
   if (!seen || !(await lockVisibleTask(db, companyId, seen.task_id))) return undefined;
-  const row = await found().where('task_id', '=', seen.task_id).select(columns).forUpdate().executeTakeFirst();
-  // It was deleted or moved to another task during the wait for its lock: read again.
-  return row ?? lockTaskLog(db, companyId, taskLogId);
+  return found().select(columns).forUpdate().executeTakeFirst();
 }
