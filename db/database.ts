@@ -9,6 +9,7 @@ import {
   withNamedStatements,
   type NameStatement,
 } from './pipeline/statements.ts';
+import { openReplica, type Replica, type ReplicaOptions } from './replica.ts';
 import type { Schema } from './schema.ts';
 import { allCompanies, noteScope, oneCompany, outsideCompanies, type Scope } from './scope.ts';
 import { beginLazily, type Db, type LazyTransaction } from './transaction.ts';
@@ -19,6 +20,8 @@ export type Handles = {
   readonly db: Db;
   /** For single statements that only read and are usually short: see {@link openReads}. */
   readonly reads: Db;
+  /** For single statements that only read and may read much: see replica.ts. Without a replica they are as `reads`. */
+  readonly longReads: Db;
   /** For one mutation: see {@link beginLazily}. */
   begin(onOpen?: (db: Db) => Promise<void>): LazyTransaction;
 };
@@ -37,6 +40,8 @@ export type Database = Handles & {
   readonly owner: Handles;
   /** Reaches every process on this database. */
   readonly bus: Bus;
+  /** The standby that takes long reads, if there is one. */
+  readonly replica?: Pick<Replica, 'state' | 'checked'> | undefined;
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -45,6 +50,7 @@ export type Database = Handles & {
 type DatabaseOptions = {
   rowSecurity?: boolean | undefined;
   reads?: (Omit<ReadsOptions, 'nameOf' | 'onPool' | 'onSlowPool'> & { slowPool: pg.Pool }) | undefined;
+  replica?: Omit<ReplicaOptions, 'nameOf' | 'onPrimary'> | undefined;
   afterwards?: (() => Promise<void>) | undefined;
 };
 
@@ -53,7 +59,7 @@ export function createDatabase(
   kind: Database['kind'],
   pool: pg.Pool,
   bus: Bus,
-  { rowSecurity = false, reads: readsOptions, afterwards }: DatabaseOptions,
+  { rowSecurity = false, reads: readsOptions, replica: replicaOptions, afterwards }: DatabaseOptions,
 ): Database {
   const nameOf = createStatementNames();
   const dialect = dialectOn(pool, nameOf);
@@ -68,6 +74,8 @@ export function createDatabase(
       { ...readsOptions, onPool, onSlowPool: runOn(readsOptions.slowPool, slow!, nameOf), nameOf },
     );
 
+  const replica = replicaOptions && openReplica({ ...replicaOptions, nameOf, onPrimary: reads?.run ?? onPool });
+
   function single(scope: Scope): Db {
     const handle = singleStatements({ db, dialect }, (query) => onPool(query, scope));
     return noteScope(handle, { root: handle, within: (other) => handlesOf(other).db });
@@ -76,17 +84,26 @@ export function createDatabase(
     const handle = reads?.handle(scope);
     return handle && noteScope(handle, { root: handle, within: (other) => handlesOf(other).reads });
   }
+  function readingLong(scope: Scope | undefined): Db | undefined {
+    const handle = replica && singleStatements({ db, dialect }, (query) => replica.run(query, scope));
+    if (!handle || !scope) return handle;
+    return noteScope(handle, { root: handle, within: (other) => handlesOf(other).longReads });
+  }
   const handlesOf = cached((scope: Scope): Handles => {
     const own = single(scope);
+    const short = reading(scope) ?? own;
     return {
       db: own,
-      reads: reading(scope) ?? own,
+      reads: short,
+      longReads: readingLong(scope) ?? short,
       begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen, scope),
     };
   });
+  const short = reads?.handle(undefined) ?? db;
   const unscoped: Handles = {
     db,
-    reads: reads?.handle(undefined) ?? db,
+    reads: short,
+    longReads: readingLong(undefined) ?? short,
     begin: (onOpen) => beginLazily(db, { dialect, driver }, onOpen),
   };
 
@@ -97,9 +114,11 @@ export function createDatabase(
     acrossCompanies: rowSecurity ? handlesOf(allCompanies) : unscoped,
     owner: unscoped,
     bus,
+    replica,
     ping: async () => void (await sql`select 1`.execute(db)),
     close: async () => {
       await bus.close();
+      await replica?.close();
       await Promise.all([reads?.close(), slow?.destroy()]);
       await db.destroy();
       await afterwards?.();

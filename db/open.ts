@@ -12,6 +12,7 @@ import { closeAtUnreadable, GuardedSocket } from './guarded-socket.ts';
 import type { ReadsOptions } from './pipeline/reads.ts';
 import { shareSessions } from './pipeline/statement-query.ts';
 import { sessionSettings } from './pooler.ts';
+import type { ReplicaOptions } from './replica.ts';
 import { watchForSilence } from './silence.ts';
 
 export type { Database, Handles } from './database.ts';
@@ -48,22 +49,15 @@ export type ServerOptions = {
   /** Leads to the server itself, for what needs a session of its own. */
   directUrl?: string | undefined;
   onWrite?: ReadsOptions['onWrite'];
+  /** A standby of the same database, for long reads. */
+  replica?: { url: string } & Partial<Pick<ReplicaOptions, 'lagMaxMs' | 'onChange'>>;
 };
 
 /** Opens the PostgreSQL server at `url`. */
 export function openServer(url: string, options: ServerOptions = {}): Database {
   const { connectionsMax = 10, isPooled = false, directUrl = isPooled ? undefined : url } = options;
   const readConnections = isPooled ? 0 : (options.readConnections ?? 2);
-  const connection: pg.ClientConfig = {
-    connectionString: url,
-    types: columnTypes,
-    connectionTimeoutMillis: connectTimeoutMs,
-    stream: () => new GuardedSocket(),
-    ...keepAlive,
-    application_name: 'work-management-service',
-    // Compiling a plan costs more than all but the longest of these statements.
-    ...(isPooled ? {} : { options: '-c TimeZone=UTC -c jit=off' }),
-  };
+  const connection = connectionTo(url, isPooled ? undefined : sessionOptions);
   const silence = watchForSilence({ ...connection, connectionString: directUrl ?? url }, { isPooled });
   const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled).on('connect', silence.add);
   const bus =
@@ -87,11 +81,36 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
           onWrite,
           slowPool: openPool(Math.ceil(connectionsMax / 2)),
         };
+  const replica = options.replica && replicaAt(options.replica, Math.ceil(connectionsMax / 2));
   return createDatabase('server', openPool(connectionsMax), bus, {
     rowSecurity: options.rowSecurity,
     reads,
-    afterwards: async () => silence.close(),
+    replica: replica && { ...replica, onWrite },
+    afterwards: async () => {
+      silence.close();
+      replica?.silence.close();
+    },
   });
+}
+
+/** Compiling a plan costs more than all but the longest of these statements. */
+const sessionOptions = '-c TimeZone=UTC -c jit=off';
+
+const connectionTo = (url: string, options: string | undefined): pg.ClientConfig => ({
+  connectionString: url,
+  types: columnTypes,
+  connectionTimeoutMillis: connectTimeoutMs,
+  stream: () => new GuardedSocket(),
+  ...keepAlive,
+  application_name: 'work-management-service',
+  ...(options === undefined ? {} : { options }),
+});
+
+function replicaAt({ url, lagMaxMs = 500, onChange = () => {} }: NonNullable<ServerOptions['replica']>, max: number) {
+  const connection = connectionTo(url, `${sessionOptions} -c default_transaction_read_only=on`);
+  const silence = watchForSilence(connection, { isPooled: false });
+  const pool = openServerPool({ ...connection, max }, false).on('connect', silence.add);
+  return { connection, pool, silence, lagMaxMs, onChange };
 }
 
 function openServerPool(config: pg.PoolConfig, isPooled: boolean): pg.Pool {

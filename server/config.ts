@@ -37,6 +37,18 @@ const schema = z.object({
   DATABASE_DIRECT_URL: databaseUrl.describe(
     'The same database without the pooler, for migrations and for notifications between nodes',
   ),
+  DATABASE_REPLICA_URL: databaseUrl.describe(
+    'A streaming standby of the same database, reached directly; takes long reads: see Read replica',
+  ),
+  DATABASE_REPLICA_LAG_MAX_MS: z.coerce
+    .number('must be a number')
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(500)
+    .describe(
+      'How long a read waits for the standby to have all that was stored before it; then it goes to the primary',
+    ),
   DATABASE_CONNECTIONS: z.coerce
     .number('must be a number')
     .int()
@@ -165,6 +177,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (data?.OPS_DOCS === true && data.OPS_PORT === undefined) sentences.push('OPS_DOCS needs OPS_PORT');
   if (data?.DATABASE_DIRECT_URL !== undefined && data.DATABASE_POOLER === undefined)
     sentences.push('DATABASE_DIRECT_URL needs DATABASE_POOLER');
+  if (data?.DATABASE_REPLICA_URL !== undefined && data.DATABASE_URL === undefined)
+    sentences.push('DATABASE_REPLICA_URL needs DATABASE_URL');
   if (missing.length > 0) sentences.push(`production needs ${missing.join(', ')}`);
   if (data === undefined || sentences.length > 0) throw new BadSetting(`Bad setting: ${sentences.join('; ')}.`);
   return data;

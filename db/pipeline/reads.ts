@@ -46,6 +46,7 @@ export type ReadsOptions = {
 export type Reads = {
   /** The handle of a scope; `scope` is undefined while row-level security is off. */
   handle(scope: Scope | undefined): Db;
+  run: Run;
   close(): Promise<void>;
 };
 
@@ -92,6 +93,7 @@ export function openReads(
 
   return {
     handle: (scope) => singleStatements(root, (query) => run(query, scope)),
+    run,
     close: async () => void (await Promise.all((connections ?? []).map((one) => one.close()))),
   };
 }

@@ -30,6 +30,8 @@ export type OperationMeta = OpenApiMeta<{
   bodyBytesMax?: number;
   /** Its answer holds a secret and is not stored for retries: an `Idempotency-Key` has no effect. */
   answersSecret?: true;
+  /** A query that may read much and writes nothing: a read replica takes it, where there is one. */
+  isLongRead?: true;
   securityAct?: SecurityAct;
   /** The events that a subscription sends, with their description. */
   events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
@@ -49,6 +51,7 @@ export type RestDetails = {
   bodyField?: string;
   bodyBytesMax?: number;
   answersSecret?: true;
+  isLongRead?: true;
   securityAct?: SecurityAct;
   example?: Record<string, unknown>;
 };

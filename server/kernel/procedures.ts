@@ -61,7 +61,7 @@ function authorize<Found extends Caller | undefined, Given extends object>({
             : await next({
                 ctx: {
                   ...given,
-                  db: handlesFor(ctx.services, given).reads,
+                  db: handlesFor(ctx.services, given)[meta?.isLongRead ? 'longReads' : 'reads'],
                   afterCommit: (task: () => void) => background.run(path, async () => task()),
                 },
               });

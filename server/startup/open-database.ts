@@ -1,4 +1,4 @@
-import { openEmbedded, openServer, type Database } from '../../db/open.ts';
+import { openEmbedded, openServer, type Database, type ServerOptions } from '../../db/open.ts';
 import type { HeldFolder } from '../../db/data-folder.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
 import { listMissingSettings, sharesSessions } from '../../db/pooler.ts';
@@ -10,7 +10,7 @@ import { checkConnections } from './check-connections.ts';
 
 /** Opens the database that the settings name. */
 export async function openDatabase(config: Config, folder: string | HeldFolder, logger?: Logger): Promise<Database> {
-  const { DATABASE_URL: url, DATABASE_ROW_SECURITY: rowSecurity } = config;
+  const { DATABASE_URL: url, DATABASE_REPLICA_URL: replicaUrl, DATABASE_ROW_SECURITY: rowSecurity } = config;
   if (url === undefined) return openEmbedded({ folder, rowSecurity });
   const isPooled = await findPooler(url, config, logger);
   const database = openServer(url, {
@@ -20,17 +20,39 @@ export async function openDatabase(config: Config, folder: string | HeldFolder, 
     isPooled,
     directUrl: config.DATABASE_DIRECT_URL ?? (isPooled ? undefined : url),
     onWrite: (statement) => logger?.error({ statement }, 'a statement was sent as a read, but it writes'),
+    ...(replicaUrl === undefined ? {} : { replica: await replicaOf(replicaUrl, config, logger) }),
   });
   try {
     await database.ping().catch((error: unknown) => {
       throw doesNotAnswer('DATABASE_URL', url, error);
     });
     if (!isPooled) await checkConnections(database.owner.db, config, logger);
+    await database.replica?.checked;
+    if (database.replica?.state().obstacle === 'is of another database')
+      throw new CannotStart(
+        `DATABASE_REPLICA_URL leads to another database (${nameOf(replicaUrl!)}) than DATABASE_URL: set it to a standby of that.`,
+      );
   } catch (error) {
     await database.close().catch(() => {});
     throw error;
   }
   return database;
+}
+
+/** A standby that is away does not keep a node from starting: reads go to the primary until it is there. */
+async function replicaOf(url: string, config: Config, logger?: Logger): Promise<ServerOptions['replica']> {
+  if (await sharesSessions(url).catch(() => false))
+    throw new CannotStart(
+      `A pooler in transaction mode answers at ${nameOf(url)}: set DATABASE_REPLICA_URL to the standby itself.`,
+    );
+  return {
+    url,
+    lagMaxMs: config.DATABASE_REPLICA_LAG_MAX_MS,
+    onChange(obstacle, err) {
+      if (obstacle === undefined) logger?.info({}, 'the replica takes long reads');
+      else logger?.warn({ err }, `the replica ${obstacle}: long reads go to the primary`);
+    },
+  };
 }
 
 /** Whether a pooler in transaction mode answers; ends the start where the settings do not fit that. */

@@ -47,6 +47,12 @@ describe('a start is refused in one sentence', () => {
     );
   });
 
+  test('where there is a read replica and no server that it could be one of', async () => {
+    expect(await errorOfStart({ ...inFolder, DATABASE_REPLICA_URL: 'postgres://127.0.0.1/none' })).toBe(
+      'Bad setting: DATABASE_REPLICA_URL needs DATABASE_URL.',
+    );
+  });
+
   test('in production that is half-configured, naming all that is missing, and the settings that accept it', async () => {
     expect(await errorOfStart({ ...inFolder, NODE_ENV: 'production' })).toBe(
       'Bad setting: production needs AUTH_KEYS (make it with `npm run keys`), DATABASE_URL (or ACCEPT_EMBEDDED_DATABASE=true), ' +

@@ -34,6 +34,7 @@ export const getPerformance = member
       summary: 'Performance figures of employees',
       description:
         'Admins and team leaders see every active employee, alphabetical by name as people sort; others see their own row alone. Days are those of the company’s time zone. Deleted tasks and those of deleted projects are not counted; the time logged on them is.',
+      isLongRead: true,
       example: { company_id: 42 },
     }),
   )

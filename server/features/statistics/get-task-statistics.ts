@@ -16,6 +16,7 @@ export const getTaskStatistics = member
       summary: 'Figures of the company: projects, tasks, hours and employees',
       description:
         'Days, weeks (from Monday) and months are those of the company’s time zone. Deleted projects and tasks, and tasks of deleted projects, are left out; the time logged on them stays in `hours`, which are the sums of the logs by their days, of everybody who ever worked here. `overdue` are tasks that are not done and were due before today; `completedThisWeek` are done and became so this week. Deleted employees are left out of `employees.total`, inactive ones of `employees.active`.',
+      isLongRead: true,
       example: { company_id: 42 },
     }),
   )

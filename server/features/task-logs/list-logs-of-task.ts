@@ -15,6 +15,7 @@ export const listLogsOfTask = member
       summary: 'All logs of a task, the newest start first',
       description:
         'Read by any active employee of the company. All logs are answered, however many there are: a long answer is sent while it is read, with the logs of the moment when it began. `totalSeconds` is the sum of the logs in the answer.',
+      isLongRead: true,
     }),
   )
   .input(z.object({ taskId: idOf('task') }))

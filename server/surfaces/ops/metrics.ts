@@ -4,10 +4,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Services } from '../../kernel/context.ts';
 import { registerJobMetrics, type MeasuredJobs } from './job-metrics.ts';
+import { registerReplicaMetrics } from './replica-metrics.ts';
 import { calledPaths } from '../trpc/trpc-answers.ts';
 
 type Measured = MeasuredJobs &
-  Pick<Services, 'connections' | 'streams'> & {
+  Pick<Services, 'connections' | 'database' | 'streams'> & {
     countRefusedConnections(): number;
     isRedisUp: (() => boolean) | undefined;
   };
@@ -43,6 +44,7 @@ export function registerMetrics(
   registerJobMetrics(registry, services);
   watchConnections(registry, services);
   watchRedis(registry, services);
+  registerReplicaMetrics(registry, services.database);
   served.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
