@@ -1,7 +1,12 @@
 import type { Format } from '../operations/requests.ts';
 import type { World } from '../support/world.ts';
 
-export type Caller = { employeeId: number; headers: Record<string, string> };
+export type Caller = {
+  employeeId: number;
+  headers: Record<string, string>;
+  /** What the caller has of their own, such as a company. */
+  own?: Partial<World>;
+};
 
 /** A job of the load generator. */
 export type Job = {

@@ -1,3 +1,4 @@
+import { findHotSpotOperation } from '../operations/hot-spot-operations.ts';
 import { furtherOperations, operations } from '../operations/operations.ts';
 import { callsPerRequest, toRequest } from '../operations/requests.ts';
 import { openConnection, type Connection } from './connection.ts';
@@ -12,14 +13,14 @@ import type { Job, Load } from './job.ts';
 const variety = 512;
 
 function requestsOf({ url, operation: name, format, callers, world }: Job): () => Buffer {
-  const operation = operations[name] ?? furtherOperations[name];
+  const operation = operations[name] ?? furtherOperations[name] ?? findHotSpotOperation(name);
   if (!operation) throw new Error(`there is no operation ${name}`);
   const { host } = new URL(url);
   const make = () => {
-    const { employeeId, headers } = operation.isOfFirst
+    const { employeeId, headers, own } = operation.isOfFirst
       ? callers[0]!
       : callers[Math.floor(Math.random() * callers.length)]!;
-    return toRequest(operation, { world: { ...world, employeeId }, format, host, headers });
+    return toRequest(operation, { world: { ...world, ...own, employeeId }, format, host, headers });
   };
   if (operation.kind === 'mutation') return make;
   const made = Array.from({ length: variety }, make);

@@ -4,11 +4,12 @@ import { openCluster } from '../support/cluster.ts';
 import { makeBed } from '../support/database.ts';
 import { startGenerator } from '../support/generator.ts';
 import { measureGrowth } from './growth.ts';
+import { measureHotSpots } from './hot-spots.ts';
 import { choosePinning, describeMachine } from '../support/machine.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { measureDatabase } from './pgbench.ts';
 import { compareWithBaseline, readBaseline, saveBaseline } from './baseline.ts';
-import { printGrowth, printStartUp, printTable } from './print.ts';
+import { printGrowth, printHotSpots, printStartUp, printTable } from './print.ts';
 import { writeResult, type Result } from './result.ts';
 import { startSides } from './sides.ts';
 import { measureStartUp } from './start-up.ts';
@@ -80,6 +81,10 @@ try {
   const result: Result = { machine, pinned: pinning?.says ?? 'nothing', rows: [], options };
   if (options.parts.includes('table')) passed = await measureTable(result);
   await undoTo(1);
+  if (options.parts.includes('hot-spots')) {
+    result.hotSpots = await measureHotSpots(cluster, { options, pinning, report });
+    printHotSpots(result.hotSpots);
+  }
   if (options.parts.includes('growth')) {
     result.growth = await measureGrowth(cluster, { options, pinning, report });
     printGrowth(result.growth);

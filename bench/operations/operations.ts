@@ -23,7 +23,7 @@ const commentsOf = (comments: Comment[]): Comment[] => comments.flatMap((one) =>
 type Comment = { message: string; sender: { name: string }; likes: { name: string }[]; replies: Comment[] };
 type Page = { results: { title: string; actor: { name: string } }[]; total: number };
 
-const pick = ({ first, count }: World['tasks']): number => first + Math.floor(Math.random() * count);
+export const pick = ({ first, count }: World['tasks']): number => first + Math.floor(Math.random() * count);
 
 const dayMs = 24 * 3600 * 1000;
 /** No two logs begin in one moment, so none is a duplicate. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { operations } from './operations.ts';
 import { sides, type SideName } from './sides.ts';
 
-export const parts = ['table', 'growth', 'start-up'] as const;
+export const parts = ['table', 'hot-spots', 'growth', 'start-up'] as const;
 export type Part = (typeof parts)[number];
 
 export type Options = {

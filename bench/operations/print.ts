@@ -1,4 +1,5 @@
 import type { GrowthResult } from './growth.ts';
+import type { HotSpotRow } from './hot-spots.ts';
 import { operations } from './operations.ts';
 import type { Result } from './result.ts';
 import { sides } from './sides.ts';
@@ -54,6 +55,14 @@ export function printTable({ rows, generator, memoryMb, pgbench }: Result): void
         `so it could do ${headroom.toFixed(1)} times that`,
     );
   }
+}
+
+export function printHotSpots(rows: HotSpotRow[]): void {
+  console.log();
+  printColumns([
+    ['in one place, in many', '', 'one/s', 'many/s', 'ratio'],
+    ...rows.map(({ title, hot, spread, ratio }) => [title, '', count(hot), count(spread), ratio.toFixed(2)]),
+  ]);
 }
 
 export function printGrowth({ from, to, rows }: GrowthResult): void {

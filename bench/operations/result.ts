@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chartOf } from './chart.ts';
 import type { GrowthResult } from './growth.ts';
+import type { HotSpotRow } from './hot-spots.ts';
 import type { Machine } from '../support/machine.ts';
 import type { Options } from './options.ts';
 import type { DatabaseResult } from './pgbench.ts';
@@ -17,6 +18,7 @@ export type Result = {
   rows: Row[];
   memoryMb?: Partial<Record<SideName, number>>;
   pgbench?: DatabaseResult;
+  hotSpots?: HotSpotRow[];
   growth?: GrowthResult;
   startUp?: StartUp[];
 };

@@ -7,7 +7,7 @@ import type { Caller } from '../load/job.ts';
 import { forkOn } from '../support/fork-on.ts';
 import type { Pinning } from '../support/machine.ts';
 import type { Format } from './requests.ts';
-import type { World } from '../support/world.ts';
+import type { SignedIn, World } from '../support/world.ts';
 
 export type SideName = 'floor' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
 
@@ -79,7 +79,7 @@ async function startProgram(
 export type Sides = {
   running: ReadonlyMap<SideName, Running>;
   /** Who calls, with a fresh pair each: access tokens last for a quarter of an hour, which is less than a run. */
-  callersFor(name: SideName): Promise<Caller[]>;
+  callersFor(name: SideName, people?: readonly SignedIn[]): Promise<Caller[]>;
   stop(): Promise<void>;
 };
 
@@ -113,10 +113,10 @@ export async function startSides(
     await stop();
     throw error;
   }
-  const callersFor = (name: SideName): Promise<Caller[]> => {
+  const callersFor = (name: SideName, people: readonly SignedIn[] = world.callers): Promise<Caller[]> => {
     const now = new Date();
     return Promise.all(
-      world.callers.map(async ({ employeeId, sessionId }) => {
+      people.map(async ({ employeeId, sessionId }) => {
         if (!sides[name].takesTokens) return { employeeId, headers: {} };
         const headers = {
           authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,

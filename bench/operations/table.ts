@@ -37,7 +37,7 @@ type Bench = {
 const warmUpCalls = 3_000;
 const warmUpRoundsMax = { full: 8, short: 2 };
 /** The usual number of concurrent calls. */
-const callsAtOnce = 32;
+export const callsAtOnce = 32;
 /** With a larger share of errors the operation is not measured. A busy machine may time out now and then. */
 const failureShareMax = 0.02;
 

@@ -32,7 +32,8 @@ const password = 'correct horse battery staple';
 
 /** Makes a company in a migrated database: what the service would have made of so much work. */
 export async function seed(database: Database, client: pg.Client, sizes: Sizes, report: Report): Promise<World> {
-  const caller = await foundCompany(database);
+  const passwordHash = await createPasswords().hash(password);
+  const caller = await foundCompany(database, passwordHash);
   const { companyId, employeeId } = caller;
   const step = async (what: string, statement: string): Promise<void> => {
     report(`seeding ${what}`);
@@ -126,13 +127,14 @@ export async function seed(database: Database, client: pg.Client, sizes: Sizes, 
     tasks,
     talkedOn: some(Math.floor(sizes.comments / commentsPerTask)),
     loggedOn: some(Math.floor(sizes.logs / logsPerTask)),
+    comments: await rangeOf(client, 'comments', 'comment_id', companyId),
+    projects,
   };
 }
 
-async function foundCompany(database: Database) {
+async function foundCompany(database: Database, passwordHash: string | null = null) {
   const now = new Date();
   const email = `ada-${randomUUID()}@company.example`;
-  const passwordHash = await createPasswords().hash(password);
   const { db } = database;
   const { companyId } = await setUpCompany(db, { name: 'Analytical Engines', referralCode: null, now });
   const { account_id: accountId } = await db
@@ -157,6 +159,32 @@ async function foundCompany(database: Database) {
     .returning('session_id')
     .executeTakeFirstOrThrow();
   return { companyId, employeeId, accountId, sessionId, email };
+}
+
+/** Small companies, each of one person with one project and one task. */
+export async function seedCompanies(
+  database: Database,
+  client: pg.Client,
+  count: number,
+): Promise<(SignedIn & { own: Partial<World> })[]> {
+  const founders = [];
+  for (let company = 0; company < count; company += 1) {
+    const { companyId, ...founder } = await foundCompany(database);
+    const { rows } = await client.query<{ project_id: string; task_id: string }>(
+      `with project as (
+        insert into projects (company_id, name, owner_id, status, created_at, updated_at)
+        values ($1, 'Project', $2, 'active', now(), now()) returning company_id, project_id, owner_id
+      )
+      insert into tasks (company_id, project_id, title, owner_id, created_at, updated_at)
+      select company_id, project_id, 'Task', owner_id, now(), now() from project
+      returning project_id, task_id`,
+      [companyId, founder.employeeId],
+    );
+    const tasks = { first: Number(rows[0]!.task_id), count: 1 };
+    const projects = { first: Number(rows[0]!.project_id), count: 1 };
+    founders.push({ ...founder, own: { companyId, tasks, projects } });
+  }
+  return founders;
 }
 
 /** Makes admins of those who call beside the founder, and a session for each. */

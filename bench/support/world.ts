@@ -10,6 +10,8 @@ export type World = SignedIn & {
   tasks: Range;
   talkedOn: Range;
   loggedOn: Range;
+  comments: Range;
+  projects: Range;
 };
 export type SignedIn = { employeeId: number; accountId: number; sessionId: number };
 export type Range = { first: number; count: number };
