@@ -93,9 +93,9 @@ export const createComment = member
     const job = { dedupeKey: String(commentId), payload: { companyId, commentId }, now: at };
     await ctx.finish([
       () => enqueueJob(db, commentCreated, job),
-      () => appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at }),
       () => insertComment(db, comment),
       () => insertMentions(db, comment),
+      () => appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.created', payload, at }),
     ]);
     return toNewCommentView(comment, { sender, mentioned, settings: services.settings });
   });

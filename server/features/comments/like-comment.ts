@@ -30,14 +30,19 @@ export const likeComment = member
       .onConflict((conflict) => conflict.columns(['company_id', 'comment_id', 'employee_id']).doNothing())
       .returning('employee_id')
       .executeTakeFirst();
-    if (liked) {
-      const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
-      await appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.liked', payload, at: now });
-      await enqueueJob(db, commentLiked, {
-        dedupeKey: `${commentId} ${employeeId} ${now.toISOString()}`,
-        payload: { companyId, commentId, employeeId },
-        now,
-      });
-    }
-    return { likeCount: await countLikes(db, companyId, commentId), likedByMe: true };
+    const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
+    const job = {
+      dedupeKey: `${commentId} ${employeeId} ${now.toISOString()}`,
+      payload: { companyId, commentId, employeeId },
+      now,
+    };
+    const count = () => countLikes(db, companyId, commentId);
+    if (!liked) return { likeCount: await count(), likedByMe: true };
+    // Likes of one task wait for its stream, and none waits for a round trip of another. Each counts those before it.
+    const [, , likeCount] = await ctx.finish([
+      () => enqueueJob(db, commentLiked, job),
+      () => appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.liked', payload, at: now }),
+      count,
+    ]);
+    return { likeCount, likedByMe: true };
   });

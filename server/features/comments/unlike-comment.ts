@@ -27,15 +27,14 @@ export const unlikeComment = member
       .where('employee_id', '=', employeeId)
       .returning('employee_id')
       .executeTakeFirst();
-    if (taken) {
-      const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
-      await appendEvent(db, {
-        companyId,
-        stream: streamOf(taskId),
-        type: 'comment.unliked',
-        payload,
-        at: services.clock.now(),
-      });
-    }
-    return { likeCount: await countLikes(db, companyId, commentId), likedByMe: false };
+    const at = services.clock.now();
+    const payload = { comment_id: commentId, task_id: taskId, employee_id: employeeId };
+    const count = () => countLikes(db, companyId, commentId);
+    if (!taken) return { likeCount: await count(), likedByMe: false };
+    // In one round trip, as in like-comment.ts.
+    const [, likeCount] = await ctx.finish([
+      () => appendEvent(db, { companyId, stream: streamOf(taskId), type: 'comment.unliked', payload, at }),
+      count,
+    ]);
+    return { likeCount, likedByMe: false };
   });

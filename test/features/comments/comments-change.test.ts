@@ -182,6 +182,16 @@ describe('a like', () => {
     expect(await notificationsOf(author, comment._id)).toHaveLength(1);
   });
 
+  test('of several people at once is counted in the order in which they are stored', async () => {
+    const comment = await write(author);
+    const counts = async (change: typeof like) =>
+      (await Promise.all([reader, owner, author].map((person) => change(person, comment._id))))
+        .map(({ body }) => body.likeCount)
+        .toSorted((a, b) => a - b);
+    expect(await counts(like)).toEqual([1, 2, 3]);
+    expect(await counts(unlike)).toEqual([0, 1, 2]);
+  });
+
   test('tells the author, the owner and the collaborators, not the liker, and sends no mail', async () => {
     const comment = await write(author);
     await service.drain();
