@@ -4,14 +4,16 @@ import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Timer } from './schemas.ts';
 
-export type TimerRow = Selectable<Schema['timers']>;
+/** Named one by one: a statement that returns every column fails on nodes that run while a column is added. */
+const timerColumns = ['company_id', 'employee_id', 'task_id', 'start_time', 'description'] as const;
+export type TimerRow = Pick<Selectable<Schema['timers']>, (typeof timerColumns)[number]>;
 
 export async function findTimer(db: Db, companyId: number, employeeId: number): Promise<TimerRow | undefined> {
   return db
     .selectFrom('timers')
     .where('company_id', '=', companyId)
     .where('employee_id', '=', employeeId)
-    .selectAll()
+    .select(timerColumns)
     .executeTakeFirst();
 }
 
@@ -39,7 +41,7 @@ export async function takeTimer(
     .where('company_id', '=', companyId)
     .where('employee_id', '=', employeeId)
     .$if(startedBy !== undefined, (query) => query.where('start_time', '<=', startedBy!))
-    .returningAll()
+    .returning(timerColumns)
     .executeTakeFirst();
 }
 
