@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { limitLockWait, retryLocks } from './lock-retries.ts';
 import { acrossRole, companyRole } from './scope.ts';
 import type { Db } from './transaction.ts';
 
@@ -22,11 +23,7 @@ export async function secureTables(db: Db): Promise<void> {
   try {
     await ensureRoles(db);
     if ((await listUnsecured(db)).length === 0) return;
-    await db.transaction().execute(async (transaction) => {
-      await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
-      await sql`grant usage on schema public to ${sql.ref(companyRole)}, ${sql.ref(acrossRole)}`.execute(transaction);
-      for (const table of await listUnsecured(transaction)) await secure(transaction, table);
-    });
+    await retryLocks(() => db.transaction().execute(secureAll));
   } catch (error) {
     if ((error as { code?: unknown }).code !== insufficientPrivilege) throw error;
     const { rows } = await sql<{ user: string }>`select quote_ident(current_user) as user`.execute(db);
@@ -38,6 +35,13 @@ export async function secureTables(db: Db): Promise<void> {
       { cause: error },
     );
   }
+}
+
+async function secureAll(transaction: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
+  await limitLockWait(transaction);
+  await sql`grant usage on schema public to ${sql.ref(companyRole)}, ${sql.ref(acrossRole)}`.execute(transaction);
+  for (const table of await listUnsecured(transaction)) await secure(transaction, table);
 }
 
 /** Roles belong to the whole server: a service on another database may have created them, or be creating them now. */

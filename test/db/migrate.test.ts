@@ -1,31 +1,19 @@
-import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { migrate, MigrationFailed, pendingMigrations, readState } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
-import { openEmbedded, openServer, type Database, type Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/open.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
+import { openEmpty as makeEmpty } from '../support/database.ts';
 import { countMinutes, storedMinutes, listLogs } from '../support/local-days.ts';
-import { runOn, withDatabase } from '../support/template.ts';
 
 const names = Object.keys(migrations);
 const template = inject('template');
 
-/** Handles on one new and empty database. */
 async function openEmpty(handles = 1): Promise<Database[]> {
-  if (template.kind === 'embedded') {
-    const database = await openEmbedded();
-    onTestFinished(() => database.close());
-    return [database];
-  }
-  const name = `wms_test_${randomBytes(6).toString('hex')}`;
-  await runOn(template.url, `create database ${name}`);
-  const databases = Array.from({ length: handles }, () => openServer(withDatabase(template.url, name)));
-  onTestFinished(async () => {
-    await Promise.all(databases.map((database) => database.close()));
-    await runOn(template.url, `drop database ${name} with (force)`);
-  });
+  const { databases, remove } = await makeEmpty(handles);
+  onTestFinished(remove);
   return databases;
 }
 
@@ -232,5 +220,36 @@ describe.runIf(template.kind === 'server')('on a server', () => {
     const databases = await openEmpty(4);
     const taken = await Promise.all(databases.map(({ db }) => migrate(db)));
     expect(taken.flat()).toEqual(names);
+  });
+
+  test('a step that waits behind a long read gives way to writes, and is taken once the read ends', async () => {
+    const [database, second] = await openEmpty(2);
+    const { db } = database!;
+    await migrate(db);
+    const up = async (handle: Kysely<unknown>) =>
+      void (await sql`alter table accounts add column label text`.execute(handle));
+    const reading = second!.begin();
+    await sql`select count(*) from accounts`.execute(reading.db);
+    const migrated = migrate(db, { ...migrations, '9999-labels': { up } });
+
+    const isWaiting = async () => {
+      const { rows } = await sql`select from pg_locks where not granted and mode = 'AccessExclusiveLock'`.execute(
+        second!.db,
+      );
+      return rows.length > 0;
+    };
+    await vi.waitUntil(isWaiting, { timeout: 20_000, interval: 5 });
+    // It would wait for the read, which goes on.
+    await sql`insert into accounts (email, created_at, updated_at) values ('ada@example.com', now(), now())`.execute(
+      second!.db,
+    );
+    await reading.commit();
+    expect(await migrated).toEqual(['9999-labels']);
+    expect(
+      await db
+        .selectFrom('accounts')
+        .select(sql`label`.as('label'))
+        .execute(),
+    ).toEqual([{ label: null }]);
   });
 });

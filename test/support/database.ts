@@ -31,3 +31,24 @@ export async function openClone(options: Omit<ServerOptions, 'rowSecurity'> = {}
     },
   };
 }
+
+/** Handles on one new and empty database, on a server without its pooler; `remove` closes them. */
+export async function openEmpty(
+  handles = 1,
+  options: ServerOptions = {},
+): Promise<{ databases: Database[]; remove(): Promise<void> }> {
+  const template = inject('template');
+  if (template.kind === 'embedded') {
+    const database = await openEmbedded();
+    return { databases: [database], remove: () => database.close() };
+  }
+  const name = `wms_test_${randomBytes(6).toString('hex')}`;
+  await runOn(template.url, `create database ${name}`);
+  const url = withDatabase(template.url, name);
+  const databases = Array.from({ length: handles }, () => openServer(url, options));
+  const remove = async () => {
+    await Promise.all(databases.map((database) => database.close()));
+    await runOn(template.url, `drop database ${name} with (force)`);
+  };
+  return { databases, remove };
+}

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql, type QueryExecutorProvider } from 'kysely';
+
+/*
+ * A change of the schema waits for every transaction that uses its table, and all later statements on that table wait
+ * behind it. So a change waits for a lock for one second at most. Then it is rolled back and run again after a pause, in
+ * which the others proceed. It gives up after about a minute, for a long read such as a backup may hold its lock for hours.
+ */
+
+const lockTimeoutMs = 1_000;
+const pausesMs = [500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000, 5_000, 5_000];
+
+/** Limits how long each further statement of a transaction waits for a lock. */
+export async function limitLockWait<Handle extends QueryExecutorProvider>(transaction: Handle): Promise<Handle> {
+  await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(transaction);
+  return transaction;
+}
+
+/** Runs `work`, a transaction, until it gets its locks. */
+export async function retryLocks<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  for (const pauseMs of pausesMs)
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      await delay(pauseMs);
+    }
+  return work();
+}
+
+const lockNotAvailable = '55P03';
+
+/** Whether an error, or what it was caused by, is a lock that was not free in time. */
+export function isLockTimeout(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return code === lockNotAvailable || cause?.code === lockNotAvailable;
+}
