@@ -1,6 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { migrations } from '../../db/migrations/index.ts';
 import { createCaller, type Answer, type Caller, type TokenPair } from '../support/actor.ts';
 import { makeCheckout, runShell, startIn } from '../support/pages.ts';
 import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
@@ -28,6 +29,7 @@ let environment: Record<string, string>;
 let early: Session;
 let late: Session;
 let onceAnswer: Answer;
+let migrateCommand: string;
 
 beforeAll(async () => {
   home = await makeHome();
@@ -50,6 +52,8 @@ afterAll(async () => {
 /** The next commands under a heading, at the service's real address. */
 const next = (heading: string, page = 'docs/operations.md'): string =>
   tour.take(page, heading).replaceAll('http://127.0.0.1:3000', service?.url ?? '');
+
+const nextOfUpgrade = (heading = 'One node after the other'): string => next(heading, 'docs/upgrading.md');
 
 async function start(keys: string): Promise<void> {
   environment['AUTH_KEYS'] = await inFolder(keys);
@@ -79,7 +83,8 @@ const kidOf = ({ access_token }: TokenPair): string =>
   (JSON.parse(Buffer.from(access_token.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
 
 test('keys are made, and the service starts with them', { timeout }, async () => {
-  expect([next('Start, stop, health'), next('Upgrading', 'docs/upgrading.md')]).toEqual(['npm start\n', 'npm start\n']);
+  migrateCommand = nextOfUpgrade();
+  expect([next('Start, stop, health'), nextOfUpgrade()]).toEqual(['npm start\n', 'npm start\n']);
   await runShell(folder, next('Keys'));
   await start('auth-keys.json');
   early = await signIn();
@@ -91,7 +96,7 @@ test(
   'a running service tells its health and its figures, and every figure to watch is there',
   { timeout },
   async () => {
-    const health = [next('Start, stop, health'), next('Upgrading', 'docs/upgrading.md')];
+    const health = [next('Start, stop, health'), nextOfUpgrade()];
     const said = await runShell(folder, [...health, next('Metrics and alerts')].join('\n'));
     expect(said).toMatch(/"ok".*"ready".*"ready"/);
     expect(said).toMatch(/^jobs\{state="dead_lettered"\} 0$/m);
@@ -124,6 +129,15 @@ test('jobs are listed, and dead-lettered ones are requeued', { timeout }, async 
   const said = await runShell(folder, next('Mail'), environment);
   expect(said).toMatch(/^0 dead-lettered, \d+ pending\.$/m);
   expect(said).toContain('No job is dead-lettered.');
+});
+
+test('a database is migrated by a command', { timeout }, async () => {
+  expect(await runShell(folder, migrateCommand, environment)).toContain('The database was up to date.');
+});
+
+test.runIf(isServer)('a database tells which migration it has', { timeout }, async () => {
+  const said = await runShell(folder, nextOfUpgrade('All nodes stopped'), environment);
+  expect(said).toContain(Object.keys(migrations).at(-1));
 });
 
 test('keys are rotated without signing anybody out', { timeout }, async () => {
@@ -194,6 +208,9 @@ test('nothing that has keys, codes or a database in it may be read by others', a
 test('every command of these pages is run by a test above', () => {
   const elsewhere = isServer
     ? ['docs/operations.md: Embedded database']
-    : ['PostgreSQL', 'PgBouncer', 'Deleting old things'].map((part) => `docs/operations.md: ${part}`);
+    : [
+        ...['PostgreSQL', 'PgBouncer', 'Deleting old things'].map((part) => `docs/operations.md: ${part}`),
+        'docs/upgrading.md: All nodes stopped',
+      ];
   expect(tour.left().filter((block) => !elsewhere.includes(block))).toEqual([]);
 });
