@@ -120,11 +120,11 @@ async function startParts(
   await until('the synchronous standby', () => isOk(`http://127.0.0.1:${servers[1]!.ports.api}/sync`));
 
   report('HAProxy and PgBouncer');
-  const [http, postgres, pooler] = [await port(), await port(), await port()];
+  const [http, postgres, standby, pooler] = [await port(), await port(), await port(), await port()];
   const nodePorts: number[] = [];
   for (let count = 0; count < nodesCount; count += 1) nodePorts.push(await port());
   const ports = servers.map((server) => server.ports);
-  const haproxy = haproxySettings({ http, postgres, nodes: nodePorts, servers: ports });
+  const haproxy = haproxySettings({ http, postgres, standby, nodes: nodePorts, servers: ports });
   parts.start('haproxy', [programs.haproxy, '-W', '-db', '-f', write('haproxy.cfg', haproxy)]);
   const users = write('users.txt', '"postgres" "postgres"\n');
   const pgbouncer = write('pgbouncer.ini', pgbouncerSettings({ port: pooler, postgres, users }));
@@ -151,6 +151,7 @@ async function startParts(
       DATABASE_URL: urlAt(pooler, database),
       DATABASE_POOLER: 'transaction',
       DATABASE_DIRECT_URL: urlAt(postgres, database),
+      DATABASE_REPLICA_URL: urlAt(standby, database),
       DATABASE_ROW_SECURITY: 'true',
       REDIS_URL: `redis://127.0.0.1:${redis}`,
       RATE_LIMIT_PER_MINUTE: '1000000',

@@ -51,10 +51,11 @@ export function patroniSettings(given: {
   });
 }
 
-/** HAProxy: the nodes that are ready at one port, the primary of PostgreSQL at another. */
+/** HAProxy: the nodes that are ready at one port, the primary of PostgreSQL at another, and its standby at a third. */
 export function haproxySettings(given: {
   http: number;
   postgres: number;
+  standby: number;
   nodes: number[];
   servers: PostgresPorts[];
 }): string {
@@ -92,6 +93,14 @@ listen postgres
   timeout server 30m
   # Patroni answers 200 there for the primary alone. Connections to one that is no longer primary are cut.
   option httpchk GET /primary
+  default-server inter 1s fall 1 rise 1 on-marked-down shutdown-sessions
+${servers.join('\n')}
+listen standby
+  bind 127.0.0.1:${given.standby}
+  mode tcp
+  timeout client 30m
+  timeout server 30m
+  option httpchk GET /replica
   default-server inter 1s fall 1 rise 1 on-marked-down shutdown-sessions
 ${servers.join('\n')}
 `;
