@@ -74,7 +74,14 @@ export function createDatabase(
       { ...readsOptions, onPool, onSlowPool: runOn(readsOptions.slowPool, slow!, nameOf), nameOf },
     );
 
-  const replica = replicaOptions && openReplica({ ...replicaOptions, nameOf, onPrimary: reads?.run ?? onPool });
+  const replica =
+    replicaOptions &&
+    openReplica({
+      ...replicaOptions,
+      pool: surviveErrors(replicaOptions.pool),
+      nameOf,
+      onPrimary: reads?.run ?? onPool,
+    });
 
   function single(scope: Scope): Db {
     const handle = singleStatements({ db, dialect }, (query) => onPool(query, scope));
@@ -150,10 +157,15 @@ function runOn(pool: pg.Pool, db: Db, nameOf: NameStatement): Run {
       : db.getExecutor().provideConnection((connection) => connection.executeQuery(query));
 }
 
+/**
+ * A broken connection, idle or in use, fails its statement and is replaced at the next use; without a listener its error
+ * would end the process.
+ */
+function surviveErrors(pool: pg.Pool): pg.Pool {
+  return pool.on('error', () => {}).on('connect', (client) => void client.on('error', () => {}));
+}
+
 function dialectOn(pool: pg.Pool, nameOf: NameStatement): PostgresDialect {
-  // A broken connection, idle or in use, fails its statement and is replaced at the next use; without a listener its
-  // error would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  surviveErrors(pool);
   return new PostgresDialect({ pool: withNamedStatements(pool, nameOf) });
 }

@@ -15,12 +15,14 @@ const isServer = inject('template').kind === 'server';
 const [companyId, neighbourId] = [1, 2];
 let urls: { primary: string; standby: string };
 
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
+
 /** What the standby says of itself. */
 async function say(
   state: { isStandby?: boolean; lsn?: string; timeline?: number; database?: string } = {},
 ): Promise<void> {
   const { isStandby = true, lsn = 'FFFFFFFF/FFFFFFFF', timeline = 1, database } = state;
-  const name = database ?? new URL(urls.primary).pathname.slice(1);
+  const name = database ?? nameOf(urls.primary);
   await runOn(
     urls.standby,
     `update standby.state set is_standby = ${isStandby}, lsn = '${lsn}', timeline = ${timeline}, name = '${name}'`,
@@ -50,7 +52,7 @@ beforeAll(async () => {
   atEndOfFile(async () => void (await Promise.all([primary.remove(), standby.remove()])));
   urls = { primary: primary.databaseUrl!, standby: standby.databaseUrl! };
   await runOn(urls.primary, `${rowsOf('primary')}; create function fails(code text) returns text return 'primary'`);
-  const name = new URL(urls.standby).pathname.slice(1);
+  const name = nameOf(urls.standby);
   await runOn(urls.standby, `${rowsOf('standby')}; ${playsStandby}`);
   await runOn(urls.standby, `alter database ${name} set search_path = standby, pg_catalog, public`);
 });
@@ -180,10 +182,19 @@ describe.runIf(isServer)('a read replica', () => {
     const proxy = await startProxy(urls.standby, 5432);
     onTestFinished(() => proxy.close());
     const database = await open({ url: proxy.url });
+    // Its connections, of which all but one are idle then.
+    await Promise.all([ofOne(database), ofOne(database)]);
     const asked = sql<{
       name: string;
-    }>`select name from companies, pg_sleep(${0.3}) where company_id = ${companyId}`.execute(database.owner.longReads);
-    await vi.waitUntil(() => proxy.accepted() >= 2, { interval: 5 });
+    }>`select name from companies, pg_sleep(${1}) where company_id = ${companyId}`.execute(database.owner.longReads);
+    const isRunning = async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = ${nameOf(urls.standby)} and state = 'active'`.execute(
+        database.owner.db,
+      );
+      return rows.length > 0;
+    };
+    await vi.waitUntil(isRunning, { timeout: 5_000, interval: 5 });
     proxy.cut();
     expect((await asked).rows).toEqual([{ name: 'primary 1' }]);
     expect(await ofOne(database)).toEqual(['primary 1']);
