@@ -4,6 +4,7 @@ import type { Database } from '../db/open.ts';
 import { createMornings, type Mornings } from './jobs/mornings.ts';
 import { handlers } from './jobs/handlers.ts';
 import { createSweep, type Sweep } from './jobs/sweep.ts';
+import { createTableStatistics, type TableStatistics } from './jobs/table-statistics.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createWorker, type Worker } from './jobs/worker.ts';
 import { createShell } from './surfaces/http/app-shell.ts';
@@ -60,6 +61,7 @@ export type App = {
   opsServer: FastifyInstance | undefined;
   worker: Worker;
   sweep: Sweep;
+  tableStatistics: TableStatistics;
   mornings: Mornings;
   services: Services;
   /** Finishes open requests, background work and due jobs. The database stays open. */
@@ -71,6 +73,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const { database, clock, logger } = parts;
   const { services, worker, dispatcher } = createServices(parts);
   const sweep = createSweep({ database, clock, log: logger });
+  const tableStatistics = createTableStatistics({ database, log: logger });
   const mornings = createMornings(services);
   const { server, opsServer } = await createServers(parts, services, worker);
   dispatcher.start();
@@ -79,6 +82,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     opsServer,
     worker,
     sweep,
+    tableStatistics,
     mornings,
     services,
     async close() {
@@ -86,7 +90,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       // The metrics stay readable until the end of a shutdown.
       await opsServer?.close();
       await services.background.drain();
-      await Promise.all([worker.stop(), sweep.stop(), mornings.stop(), dispatcher.stop()]);
+      await Promise.all([worker.stop(), sweep.stop(), tableStatistics.stop(), mornings.stop(), dispatcher.stop()]);
     },
   };
 }

@@ -101,6 +101,7 @@ async function startOn(
   clock.start();
   app.worker.start();
   app.sweep.start();
+  app.tableStatistics.start();
   app.mornings.start();
   return {
     url,
