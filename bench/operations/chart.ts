@@ -6,6 +6,7 @@ import { sides, type SideName } from './sides.ts';
 
 const colours: Record<SideName, string> = {
   floor: '#9aa0a6',
+  bare: '#5f6368',
   rest: '#1a73e8',
   secured: '#7a9e9f',
   trpc: '#188038',

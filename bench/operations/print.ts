@@ -22,6 +22,20 @@ function printColumns(rows: string[][]): void {
     );
 }
 
+/** Where a side should be of the barest server. */
+const wantedOfBarest: Record<string, number> = { 'list-comments': 1, 'create-log': 0.3 };
+
+function printOfBarest(rows: Result['rows']): void {
+  for (const bare of rows.filter(({ side }) => side === 'bare')) {
+    const { operation } = bare;
+    const others = rows.filter((row) => row.operation === operation && (row.side === 'rest' || row.side === 'trpc'));
+    const ratios = others.map((row) => `${sides[row.side].title} ${(row.perSecond / bare.perSecond).toFixed(2)}`);
+    console.log(
+      `${operations[operation]!.title}, of the barest server: ${ratios.join(', ')} (wanted ${wantedOfBarest[operation]})`,
+    );
+  }
+}
+
 export function printTable({ rows, generator, memoryMb, pgbench }: Result): void {
   const titles = ['operation', 'side', 'calls/s', 'of floor', 'p50 ms', 'p99 ms', 'server µs/call', 'generator'];
   const half = rows.some((row) => row.half);
@@ -43,6 +57,7 @@ export function printTable({ rows, generator, memoryMb, pgbench }: Result): void
   console.log();
   printColumns(printed);
   console.log();
+  printOfBarest(rows);
   if (typeof pgbench === 'string') console.log(`database alone: not measured, ${pgbench}`);
   if (memoryMb) {
     const held = Object.entries(memoryMb).map(([name, mb]) => `${sides[name as keyof typeof sides].title} ${mb} MB`);

@@ -9,7 +9,7 @@ import type { Pinning } from '../support/machine.ts';
 import type { Format } from './requests.ts';
 import type { SignedIn, World } from '../support/world.ts';
 
-export type SideName = 'floor' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
+export type SideName = 'floor' | 'bare' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
 
 /** The sides of a comparison. Sides of one program are one process with different clients. */
 type Side = {
@@ -26,6 +26,13 @@ type Side = {
 
 export const sides: Record<SideName, Side> = {
   floor: { title: 'by hand', program: 'operations/floor/main.ts', format: 'rest', takesTokens: false },
+  bare: {
+    title: 'by hand, barest',
+    program: 'operations/floor/bare.ts',
+    format: 'rest',
+    takesTokens: false,
+    only: ['list-comments', 'create-log'],
+  },
   rest: { title: 'REST', program: 'operations/sides/service.ts', format: 'rest', takesTokens: true },
   secured: { title: 'REST, row security', program: 'operations/sides/secured.ts', format: 'rest', takesTokens: true },
   trpc: { title: 'tRPC', program: 'operations/sides/service.ts', format: 'trpc', takesTokens: true },
