@@ -5,20 +5,30 @@ const channel = 'wms:events';
 
 /** The bus over Redis, which relieves the database of the messages. */
 export function createRedisBus(redis: Redis): Bus {
+  const listeners = new Set<(message: string | undefined) => void>();
   let subscriber: Redis | undefined;
   return {
     send: (message) => void redis.publish(channel, message).catch(() => {}),
     listen(receive) {
       if (!subscriber) {
-        subscriber = redis.duplicate({ enableOfflineQueue: true, commandTimeout: undefined });
+        const connection = redis.duplicate({ autoResubscribe: false, commandTimeout: undefined });
+        subscriber = connection;
         // The original client logs the outage.
-        subscriber.on('error', () => {});
-        void subscriber.subscribe(channel).catch(() => {});
+        connection.on('error', () => {});
+        // The driver would do so itself, but a connection that ends meanwhile would end the process with it.
+        connection.on('ready', () => {
+          connection.subscribe(channel).then(
+            () => listeners.forEach((listener) => listener(undefined)),
+            () => {},
+          );
+        });
+        connection.on('message', (_channel: string, message: string) =>
+          listeners.forEach((listener) => listener(message)),
+        );
         // After an outage without a word this connection would stay silent.
         redis.on('ready', () => subscriber?.disconnect(true));
       }
-      subscriber.on('message', (_channel: string, message: string) => receive(message));
-      subscriber.on('ready', () => receive(undefined));
+      listeners.add(receive);
     },
     async close() {
       subscriber?.disconnect();
