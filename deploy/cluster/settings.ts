@@ -75,15 +75,21 @@ frontend http
   bind 127.0.0.1:${given.http}
   mode http
   option forwardfor
+  # What it answers itself, where no node is ready or one has gone, tells callers to try again, as the service does.
+  http-error status 502 content-type application/problem+json hdr Retry-After 1 string '${problemOf(502, 'Bad Gateway')}'
+  http-error status 503 content-type application/problem+json hdr Retry-After 1 string '${problemOf(503, 'Service Unavailable')}'
+  http-error status 504 content-type application/problem+json hdr Retry-After 1 string '${problemOf(504, 'Gateway Timeout')}'
   default_backend nodes
 backend nodes
   mode http
   balance leastconn
   option httpchk GET /readyz
-  # A node that is going is skipped; a request that reached none is given to another.
+  # A node that is going is skipped; a request that reached none is given to another. One that a node took and did not answer may
+  # have happened: it is only repeated where that does no harm.
   option redispatch
   retries 3
   retry-on conn-failure empty-response 503
+  http-request disable-l7-retry unless METH_GET or { req.hdr(idempotency-key) -m found }
   default-server inter 1s fall 2 rise 1 observe layer4 error-limit 1 on-error mark-down
 ${nodes.join('\n')}
 listen postgres
@@ -106,6 +112,8 @@ ${servers.join('\n')}
 `;
 }
 
+const problemOf = (status: number, title: string): string => JSON.stringify({ type: 'about:blank', status, title });
+
 /** PgBouncer, as docs/operations.md has it. */
 export function pgbouncerSettings(given: { port: number; postgres: number; users: string }): string {
   return `[databases]
@@ -122,5 +130,7 @@ default_pool_size = 20
 max_client_conn = 1000
 ignore_startup_parameters = extra_float_digits
 server_login_retry = 1
+query_wait_timeout = 10
+tcp_user_timeout = 10000
 `;
 }
