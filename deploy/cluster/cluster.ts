@@ -1,29 +1,48 @@
 import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
 import { findFreePort } from '../../server/startup/addresses.ts';
+import { Link } from './links.ts';
 import { CannotRun, findPrograms, Parts, type Part } from './programs.ts';
 import { haproxySettings, patroniSettings, pgbouncerSettings, type PostgresPorts } from './settings.ts';
 
 export type Node = { name: string; port: number; environment: Record<string, string>; part: Part };
-export type PostgresServer = { name: string; ports: PostgresPorts; folder: string; part: Part; start(): Part };
+export type PostgresServer = {
+  name: string;
+  ports: PostgresPorts;
+  folder: string;
+  part: Part;
+  /** All that leads to it and from it. */
+  links: Link[];
+};
 
 export type Cluster = {
   /** The nodes behind HAProxy. */
   url: string;
+  /** The same by way of the link between clients and HAProxy. */
+  clientUrl: string;
   /** The primary behind HAProxy, whichever it is. */
   postgresUrl: string;
   folder: string;
   nodes: Node[];
   servers: PostgresServer[];
+  redisPort: number;
+  /** Between all parts that speak to each other; none unless they were asked for. */
+  links: Link[];
   /** The server that Patroni says is the primary. */
   findPrimary(): Promise<PostgresServer>;
   /** Starts a node that has ended. */
   startNode(node: Node): Promise<void>;
   stopNode(node: Node): Promise<void>;
+  /** The last lines of a part's log. */
+  lastWords(name: string): string;
+  killRedis(): Promise<void>;
+  startRedis(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -48,14 +67,23 @@ export async function until<Answer>(
   }
 }
 
+/** Gives HAProxy a command. */
+async function tell(socket: string, command: string): Promise<void> {
+  const connection = connect(socket);
+  connection.end(`${command}\n`);
+  await once(connection.resume(), 'close');
+}
+
 const isOk = async (url: string): Promise<boolean> => (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok;
 
+type Options = { nodesCount: number; hasLinks: boolean; report(what: string): void };
+
 /** Starts all parts on free ports of 127.0.0.1; `report` is told of each. */
-export async function startCluster(nodesCount: number, report: (what: string) => void): Promise<Cluster> {
+export async function startCluster(options: Options): Promise<Cluster> {
   const programs = findPrograms();
   const parts = new Parts();
   try {
-    return await startParts(programs, parts, nodesCount, report);
+    return await startParts(programs, parts, options);
   } catch (error) {
     await parts.stopAll();
     throw error;
@@ -65,9 +93,16 @@ export async function startCluster(nodesCount: number, report: (what: string) =>
 async function startParts(
   programs: ReturnType<typeof findPrograms>,
   parts: Parts,
-  nodesCount: number,
-  report: (what: string) => void,
+  { nodesCount, hasLinks, report }: Options,
 ): Promise<Cluster> {
+  const links: Link[] = [];
+  /** The way from one part to the ports of another. */
+  const link = (name: string): Pick<Link, 'to'> => {
+    if (!hasLinks) return { to: async (to) => to };
+    const added = new Link(name);
+    links.push(added);
+    return added;
+  };
   const port = () => findFreePort('127.0.0.1');
   const write = (name: string, text: string): string => {
     const file = join(parts.folder, name);
@@ -99,18 +134,26 @@ async function startParts(
     appendonly: 'no',
     dir: parts.folderFor('redis'),
   };
-  parts.start('redis', [programs['redis-server'], ...flags(redisFlags)]);
+  const launchRedis = () => parts.start('redis', [programs['redis-server'], ...flags(redisFlags)]);
+  let redisPart = launchRedis();
   await until('etcd', () => isOk(`${etcdUrl}/health`));
 
   report('PostgreSQL: a primary and its synchronous standby, under Patroni');
   const servers: PostgresServer[] = [];
+  const between = link('postgres1 and postgres2');
   for (const name of ['postgres1', 'postgres2']) {
     const ports = { postgres: await port(), api: await port() };
     const folder = parts.folderFor(name);
-    const settings = patroniSettings({ name, folder, bin: dirname(programs.postgres), etcd, ports });
-    const file = write(`${name}.json`, settings);
-    const start = () => parts.start(name, [programs.patroni, file]);
-    servers.push({ name, ports, folder, start, part: start() });
+    const settings = patroniSettings({
+      name,
+      folder,
+      bin: dirname(programs.postgres),
+      etcd: await link(`${name} and etcd`).to(etcd),
+      ports,
+      portsForPeer: { postgres: await between.to(ports.postgres), api: await between.to(ports.api) },
+    });
+    const part = parts.start(name, [programs.patroni, write(`${name}.json`, settings)]);
+    servers.push({ name, ports, folder, part, links: [] });
     await until(
       name,
       () => isOk(`http://127.0.0.1:${ports.api}/${name === 'postgres1' ? 'primary' : 'replica'}`),
@@ -123,24 +166,42 @@ async function startParts(
   const [http, postgres, standby, pooler] = [await port(), await port(), await port(), await port()];
   const nodePorts: number[] = [];
   for (let count = 0; count < nodesCount; count += 1) nodePorts.push(await port());
-  const ports = servers.map((server) => server.ports);
-  const haproxy = haproxySettings({ http, postgres, standby, nodes: nodePorts, servers: ports });
+  const ports: PostgresPorts[] = [];
+  for (const server of servers) {
+    const way = link(`HAProxy and ${server.name}`);
+    ports.push({ postgres: await way.to(server.ports.postgres), api: await way.to(server.ports.api) });
+    server.links = links.filter(({ name }) => name.includes(server.name));
+  }
+  const socket = join(parts.folderFor('haproxy'), 'socket');
+  const nodeWays: number[] = [];
+  for (const [index, to] of nodePorts.entries()) nodeWays.push(await link(`HAProxy and node${index + 1}`).to(to));
+  const haproxy = haproxySettings({ http, postgres, standby, nodes: nodeWays, servers: ports, socket });
   parts.start('haproxy', [programs.haproxy, '-W', '-db', '-f', write('haproxy.cfg', haproxy)]);
   const users = write('users.txt', '"postgres" "postgres"\n');
-  const pgbouncer = write('pgbouncer.ini', pgbouncerSettings({ port: pooler, postgres, users }));
+  const pgbouncer = write(
+    'pgbouncer.ini',
+    pgbouncerSettings({ port: pooler, postgres: await link('PgBouncer and HAProxy').to(postgres), users }),
+  );
   parts.start('pgbouncer', [programs.pgbouncer, '-q', pgbouncer]);
   const urlAt = (at: number, name: string) => `postgres://postgres@127.0.0.1:${at}/${name}`;
   await until('HAProxy in front of PostgreSQL', async () => {
     const client = new pg.Client({ connectionString: urlAt(postgres, 'postgres'), connectionTimeoutMillis: 2_000 });
     client.on('error', () => {});
     await client.connect();
-    await client.query(`create database ${database}`).finally(() => client.end());
-    return true;
+    try {
+      // A connection that is cut may have made it.
+      const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
+      if (rowCount === 0) await client.query(`create database ${database}`);
+      return true;
+    } finally {
+      await client.end();
+    }
   });
 
   report(`${nodesCount} nodes of the service`);
   const keys = await generateKeys();
-  const nodes: Node[] = nodePorts.map((nodePort, index) => {
+  const nodes: Node[] = [];
+  for (const [index, nodePort] of nodePorts.entries()) {
     const name = `node${index + 1}`;
     const environment = {
       PORT: String(nodePort),
@@ -148,19 +209,19 @@ async function startParts(
       PUBLIC_URL: `http://127.0.0.1:${http}`,
       TRUST_PROXY: '127.0.0.1/32',
       AUTH_KEYS: keys,
-      DATABASE_URL: urlAt(pooler, database),
+      DATABASE_URL: urlAt(await link(`${name} and PgBouncer`).to(pooler), database),
       DATABASE_POOLER: 'transaction',
-      DATABASE_DIRECT_URL: urlAt(postgres, database),
-      DATABASE_REPLICA_URL: urlAt(standby, database),
+      DATABASE_DIRECT_URL: urlAt(await link(`${name} and PostgreSQL`).to(postgres), database),
+      DATABASE_REPLICA_URL: urlAt(await link(`${name} and the standby`).to(standby), database),
       DATABASE_ROW_SECURITY: 'true',
-      REDIS_URL: `redis://127.0.0.1:${redis}`,
+      REDIS_URL: `redis://127.0.0.1:${await link(`${name} and Redis`).to(redis)}`,
       RATE_LIMIT_PER_MINUTE: '1000000',
       LOG_LEVEL: 'warn',
       SEED_DEMO: String(index === 0),
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
     };
-    return { name, port: nodePort, environment, part: undefined as never };
-  });
+    nodes.push({ name, port: nodePort, environment, part: undefined as never });
+  }
   async function startNode(node: Node): Promise<void> {
     node.part = parts.start(node.name, [process.execPath, 'server/main.ts'], {
       env: node.environment,
@@ -172,12 +233,16 @@ async function startParts(
       () => isOk(`http://127.0.0.1:${node.port}/readyz`),
       () => parts.lastWords(node.name),
     );
+    await tell(socket, `set server nodes/${node.name} state ready`);
   }
   await Promise.all(nodes.map(startNode));
   await until('HAProxy in front of the nodes', () => isOk(`http://127.0.0.1:${http}/readyz`));
 
   return {
     url: `http://127.0.0.1:${http}`,
+    clientUrl: `http://127.0.0.1:${await link('clients and HAProxy').to(http)}`,
+    links,
+    redisPort: redis,
     postgresUrl: urlAt(postgres, database),
     folder: parts.folder,
     nodes,
@@ -189,7 +254,21 @@ async function startParts(
         return undefined;
       }),
     startNode,
-    stopNode: (node) => parts.stop(node.part),
-    stop: () => parts.stopAll(),
+    async stopNode(node) {
+      // New requests go elsewhere before it refuses them.
+      await tell(socket, `set server nodes/${node.name} state drain`);
+      await parts.stop(node.part);
+    },
+    lastWords: (name) => parts.lastWords(name),
+    async killRedis() {
+      await parts.stop(redisPart, 'SIGKILL');
+    },
+    async startRedis() {
+      redisPart = launchRedis();
+    },
+    async stop() {
+      for (const one of links) one.close();
+      await parts.stopAll();
+    },
   };
 }

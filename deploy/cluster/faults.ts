@@ -1,117 +1,196 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, type Client } from '../../client-sdk/src/index.ts';
+import type { Random } from '../../test/fuzz/random.ts';
+import type { Clients, Patience } from './clients.ts';
 import { until, type Cluster } from './cluster.ts';
+import { faultsOfLinks } from './links.ts';
 
-/*
- * Breaks the cluster's parts while clients write, as the SDK writes: each write has a key by which it happens once, and is tried
- * again while nothing answers. At the end each write that was acknowledged must be there, and each once.
+/** What is done to the cluster, and what must hold. */
+export type Fault = {
+  name: string;
+  title: string;
+  /** How often in the whole campaign, and in its short form. */
+  rounds: number;
+  shortRounds: number;
+  /** The longest without an acknowledged write, and with answers other than 200, since the moment that `act` returns. */
+  backWithinMs: number;
+  patience: Patience;
+  /** How often the SDK may have to send a write. */
+  attemptsMax?: number;
+  /** No request may fail, those without a retry included. */
+  isSilent?: boolean;
+  /** The longest that an event may take. */
+  eventsWithinMs?: number;
+  /** Breaks and mends; returns the moment since when the service must be back within its time, and what was done. */
+  act(place: Place): Promise<{ since: number; what: string; problems?: string[] }>;
+};
+type Place = { cluster: Cluster; clients: Clients; random: Random; round: number };
+
+/**
+ * Limits are counted by all nodes together, or by each for itself: between two calls at one node there is one at another, which
+ * counts or does not.
  */
-
-type SignIn = { email: string; password: string };
-type Options = { rounds: number; report(what: string): void };
-
-const writers = 8;
-/** The longest that no write may be acknowledged after a part was broken. */
-const backWithinMs = 10_000;
-
-class Writers {
-  readonly acknowledged: string[] = [];
-  /** When writes were acknowledged. */
-  readonly times: number[] = [];
-  readonly failures: string[] = [];
-  #isEnding = false;
-  #running: Promise<unknown> | undefined;
-
-  start(client: Client): void {
-    const write = async (writer: number) => {
-      for (let count = 0; !this.#isEnding; count += 1) {
-        const name = `written ${writer} ${count}`;
-        try {
-          await client.projects.create({ name }, { retries: 100, timeoutMs: 60_000, tryTimeoutMs: 15_000 });
-          this.acknowledged.push(name);
-          this.times.push(performance.now());
-        } catch (error) {
-          this.failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-        }
-        await delay(20);
-      }
-    };
-    this.#running = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-  }
-
-  async stop(): Promise<void> {
-    this.#isEnding = true;
-    await this.#running;
-  }
-
-  /** The longest time without an acknowledged write since then. */
-  longestGapSince(since: number): number {
-    const times = [since, ...this.times.filter((time) => time > since)];
-    return Math.max(...times.slice(1).map((time, index) => time - times[index]!));
-  }
+async function checkLimits({ nodes }: Cluster, clients: Clients, expected: string): Promise<string[]> {
+  const [one, other] = nodes;
+  const before = await clients.scripts.remainingAt(one!);
+  await clients.scripts.remainingAt(other!);
+  const used = before - (await clients.scripts.remainingAt(one!));
+  const found = used === 2 ? 'shared' : 'per node';
+  return found === expected ? [] : [`limits were counted ${found} (${used}), not ${expected}`];
 }
 
-/** Returns whether all that was acknowledged is there, each once, and the service was back in time. */
-export async function runFaults(cluster: Cluster, signIn: SignIn, { rounds, report }: Options): Promise<boolean> {
-  const client = createClient({ baseUrl: cluster.url });
-  await client.auth.login(signIn);
-  const work = new Writers();
-  work.start(client);
-  await until('the first writes', async () => work.acknowledged.length > 20);
-  let isInTime = true;
+/** Longer than a part takes to notice that another does not answer. */
+const cutMs = 4_000;
 
-  async function breakPart(what: string, act: () => Promise<void>, limitMs = backWithinMs): Promise<void> {
-    const since = performance.now();
-    const before = work.acknowledged.length;
-    await act();
-    await until('writes go on', async () => work.acknowledged.length > before + 100);
-    const gapMs = work.longestGapSince(since);
-    if (gapMs > limitMs) isInTime = false;
-    report(
-      `${what}: no write for ${(gapMs / 1_000).toFixed(1)} s at most${gapMs > limitMs ? ', WHICH IS TOO LONG' : ''}`,
+async function standbyIsReady(cluster: Cluster): Promise<void> {
+  await until('a synchronous standby', async () => {
+    const states = await Promise.all(
+      cluster.servers.map(async ({ ports }) => (await fetch(`http://127.0.0.1:${ports.api}/sync`)).ok),
     );
-  }
-
-  for (let round = 0; round < rounds; round += 1) {
-    await breakPart('a node was killed', async () => {
-      const node = cluster.nodes[round % cluster.nodes.length]!;
-      process.kill(-node.part.pid, 'SIGKILL');
-      await node.part.ended;
-      await cluster.startNode(node);
-    });
-    await breakPart('the primary was killed, and the standby took over', async () => {
-      const primary = await cluster.findPrimary();
-      process.kill(postmasterOf(primary.folder), 'SIGKILL');
-      await until('another primary', async () => (await cluster.findPrimary()).name !== primary.name);
-    });
-    await until('a synchronous standby', async () => {
-      const states = await Promise.all(
-        cluster.servers.map(async ({ ports }) => (await fetch(`http://127.0.0.1:${ports.api}/sync`)).ok),
-      );
-      return states.includes(true);
-    });
-    await breakPart('the nodes were restarted, one after the other', async () => {
-      for (const node of cluster.nodes) {
-        await cluster.stopNode(node);
-        await cluster.startNode(node);
-      }
-    });
-  }
-
-  await work.stop();
-  const there = new Map<string, number>();
-  const { company_id } = client.session!.company!;
-  for await (const { name } of client.projects.list({ company_id })) there.set(name, (there.get(name) ?? 0) + 1);
-  const lost = work.acknowledged.filter((name) => !there.has(name));
-  const doubled = [...there].filter(([name, count]) => name.startsWith('written ') && count > 1);
-  report(
-    `${work.acknowledged.length} writes were acknowledged: ${lost.length} of them are lost, ${doubled.length} are doubled; ${work.failures.length} failed after all retries`,
-  );
-  for (const failure of work.failures.slice(0, 5)) report(`  ${failure}`);
-  return isInTime && lost.length === 0 && doubled.length === 0 && work.failures.length === 0;
+    return states.includes(true);
+  });
 }
+
+const anotherThan = (cluster: Cluster, name: string) =>
+  until('another primary', async () => (await cluster.findPrimary()).name !== name);
+
+const killNode: Fault = {
+  name: 'kill',
+  title: 'a node is killed',
+  rounds: 100,
+  shortRounds: 1,
+  backWithinMs: 5_000,
+  patience: 'default',
+  attemptsMax: 2,
+  async act({ cluster, random }) {
+    const since = performance.now();
+    const node = random.pick(cluster.nodes);
+    process.kill(-node.part.pid, 'SIGKILL');
+    await node.part.ended;
+    await cluster.startNode(node);
+    return { since, what: node.name };
+  },
+};
+
+const failover: Fault = {
+  name: 'failover',
+  title: 'the primary is killed, its connections are reset',
+  rounds: 20,
+  shortRounds: 1,
+  backWithinMs: 10_000,
+  patience: 'long',
+  async act({ cluster }) {
+    await standbyIsReady(cluster);
+    const since = performance.now();
+    const primary = await cluster.findPrimary();
+    process.kill(postmasterOf(primary.folder), 'SIGKILL');
+    await anotherThan(cluster, primary.name);
+    return { since, what: primary.name };
+  },
+};
+
+const silentFailover: Fault = {
+  name: 'silence',
+  title: 'the machine of the primary vanishes, all packets are dropped',
+  rounds: 20,
+  shortRounds: 1,
+  backWithinMs: 10_000,
+  patience: 'long',
+  async act({ cluster }) {
+    await standbyIsReady(cluster);
+    const primary = await cluster.findPrimary();
+    const since = performance.now();
+    for (const link of primary.links) link.set('silent');
+    try {
+      const others = cluster.servers.filter(({ name }) => name !== primary.name);
+      await until('another primary', async () => {
+        const answers = others.map(({ ports }) => fetch(`http://127.0.0.1:${ports.api}/primary`));
+        return (await Promise.all(answers)).some(({ ok }) => ok);
+      });
+      const seconds = ((performance.now() - since) / 1_000).toFixed(1);
+      // It comes back as one that knows nothing of it.
+      await delay(cutMs);
+      return { since, what: `${primary.name}, another was primary after ${seconds} s` };
+    } finally {
+      for (const link of primary.links) link.set('open');
+    }
+  },
+};
+
+const cutLink: Fault = {
+  name: 'cut',
+  title: 'the network between two parts fails for 4 s',
+  rounds: 50,
+  shortRounds: 2,
+  backWithinMs: 5_000,
+  patience: 'long',
+  async act({ cluster, random, round }) {
+    const link = random.pick(cluster.links);
+    const state = faultsOfLinks[round % faultsOfLinks.length]!;
+    link.set(state);
+    await delay(cutMs);
+    link.set('open');
+    return { since: performance.now(), what: `${link.name}: ${state}` };
+  },
+};
+
+const redis: Fault = {
+  name: 'redis',
+  title: 'Redis is lost, flushed, slow or silent',
+  rounds: 12,
+  shortRounds: 1,
+  backWithinMs: 1_500,
+  patience: 'default',
+  isSilent: true,
+  eventsWithinMs: 2_000,
+  async act({ cluster, clients, round }) {
+    const check = (expected: string) => checkLimits(cluster, clients, expected);
+    const since = performance.now();
+    const problems = await check('shared');
+    const kind = (['lost', 'flushed', 'slow', 'silent'] as const)[round % 4]!;
+    const links = cluster.links.filter(({ name }) => name.endsWith('and Redis'));
+    if (kind === 'lost') await cluster.killRedis();
+    else if (kind === 'flushed') await flush(cluster.redisPort);
+    else for (const link of links) link.set(kind);
+    await delay(cutMs);
+    if (kind === 'lost' || kind === 'silent') problems.push(...(await check('per node')));
+    if (kind === 'lost') await cluster.startRedis();
+    for (const link of links) link.set('open');
+    // One connection a second is tried.
+    await delay(2_500);
+    problems.push(...(await check('shared')));
+    return { since, what: kind, problems };
+  },
+};
+
+const restartNodes: Fault = {
+  name: 'restart',
+  title: 'the nodes are restarted, one after the other',
+  rounds: 5,
+  shortRounds: 1,
+  backWithinMs: 1_500,
+  patience: 'default',
+  isSilent: true,
+  async act({ cluster }) {
+    const since = performance.now();
+    for (const node of cluster.nodes) {
+      await cluster.stopNode(node);
+      await cluster.startNode(node);
+    }
+    return { since, what: `${cluster.nodes.length} nodes` };
+  },
+};
+
+export const faults: Fault[] = [killNode, failover, silentFailover, cutLink, redis, restartNodes];
 
 const postmasterOf = (folder: string): number =>
   Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n', 1)[0]);
+
+async function flush(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end('FLUSHALL\r\n');
+  await once(socket.resume(), 'close');
+}

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runCampaign } from './campaign.ts';
 import { startCluster } from './cluster.ts';
-import { runFaults } from './faults.ts';
 import { CannotRun } from './programs.ts';
 
 /*
@@ -12,8 +12,13 @@ import { CannotRun } from './programs.ts';
 
 const usage = `npm run cluster [-- options]
   --nodes N     nodes of the service (3)
-  --check       breaks its parts while clients write, says what was lost, and ends: 0 where nothing was
-  --rounds N    how often each part is broken (1)
+  --campaign    breaks its parts while clients work, for half an hour; ends with 0 if all held that must hold
+  --check       the same in less than a minute
+  --only NAMES  of the faults: kill, failover, silence, cut, redis, restart; by comma
+  --rounds N    how often each of them
+  --clients N   how many clients work (50; with --check 12)
+  --seed N      decides what is broken
+  --result FILE writes the figures there
   --help        print this
 
 It needs Debian's packages etcd-server, patroni, haproxy, pgbouncer, redis-server and postgresql.`;
@@ -24,18 +29,36 @@ const report = (what: string): void =>
 
 function read() {
   const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
   const options = {
-    nodes: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '1' },
+    nodes: text,
+    campaign: flag,
     check: flag,
+    only: text,
+    rounds: text,
+    clients: text,
+    seed: text,
+    result: text,
     help: flag,
   } as const;
   try {
     const { values } = parseArgs({ options });
-    const [nodes, rounds] = [Number(values.nodes), Number(values.rounds)];
-    if (!Number.isInteger(nodes) || nodes < 1) throw new Error('--nodes takes a number above 0');
-    if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a number above 0');
-    return { ...values, nodes, rounds };
+    const number = (name: 'nodes' | 'rounds' | 'clients' | 'seed'): number | undefined => {
+      if (values[name] === undefined) return undefined;
+      if (!/^[1-9]\d{0,8}$/.test(values[name])) throw new Error(`--${name} takes a number above 0`);
+      return Number(values[name]);
+    };
+    return {
+      nodes: number('nodes') ?? 3,
+      isCampaign: values.campaign || values.check,
+      isShort: values.check,
+      only: values.only?.split(',') ?? [],
+      rounds: number('rounds'),
+      clients: number('clients') ?? (values.check ? 12 : 50),
+      seed: number('seed') ?? (values.check ? 1 : Math.ceil(Math.random() * 1e9)),
+      resultFile: values.result,
+      isHelp: values.help,
+    };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     process.exit(2);
@@ -43,16 +66,17 @@ function read() {
 }
 
 const options = read();
-if (options.help) {
+if (options.isHelp) {
   console.log(usage);
   process.exit(0);
 }
 
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ending.abort());
+const ended = new Promise<false>((resolve) => ending.signal.addEventListener('abort', () => resolve(false)));
 
 try {
-  const cluster = await startCluster(options.nodes, report);
+  const cluster = await startCluster({ nodesCount: options.nodes, hasLinks: options.isCampaign, report });
   try {
     const signIn = JSON.parse(
       readFileSync(join(cluster.nodes[0]!.environment['DATA_DIR']!, 'demo-sign-in.json'), 'utf8'),
@@ -61,8 +85,8 @@ try {
       password: string;
     };
     report('ready');
-    if (options.check)
-      process.exitCode = (await runFaults(cluster, signIn, { rounds: options.rounds, report })) ? 0 : 1;
+    if (options.isCampaign)
+      process.exitCode = (await Promise.race([runCampaign(cluster, signIn, { ...options, report }), ended])) ? 0 : 1;
     else {
       console.log(`
   HAProxy         ${cluster.url}
@@ -75,7 +99,7 @@ try {
 
   Ctrl-C ends all of it.
 `);
-      await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
+      await ended;
     }
   } finally {
     report('ending');

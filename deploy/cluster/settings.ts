@@ -9,20 +9,24 @@ export function patroniSettings(given: {
   bin: string;
   etcd: number;
   ports: PostgresPorts;
+  /** Those that the other server reaches it by. */
+  portsForPeer: PostgresPorts;
 }): string {
-  const { name, folder, bin, etcd, ports } = given;
+  const { name, folder, bin, etcd, ports, portsForPeer } = given;
   // JSON is YAML.
   return JSON.stringify({
     scope: 'work-management',
     name,
-    restapi: { listen: `127.0.0.1:${ports.api}`, connect_address: `127.0.0.1:${ports.api}` },
-    etcd3: { host: `127.0.0.1:${etcd}` },
+    restapi: { listen: `127.0.0.1:${ports.api}`, connect_address: `127.0.0.1:${portsForPeer.api}` },
+    // As a proxy, so that it asks there and not at the address that etcd tells.
+    etcd3: { proxy: `http://127.0.0.1:${etcd}` },
     bootstrap: {
       dcs: {
-        // The shortest that Patroni takes: a primary whose machine vanishes is replaced after ttl.
-        ttl: 20,
-        loop_wait: 2,
-        retry_timeout: 3,
+        // A primary whose machine vanishes is replaced after ttl, which is at least loop_wait and twice retry_timeout. A primary that
+        // cannot reach etcd for retry_timeout steps down. Patroni 3.2 and later take no ttl below 20, and no retry_timeout below 3.
+        ttl: 5,
+        loop_wait: 1,
+        retry_timeout: 2,
         // A primary that crashed is replaced at once, not restarted.
         master_start_timeout: 0,
         // COMMIT is answered when the standby has it too, so a failover loses nothing that was acknowledged.
@@ -36,7 +40,7 @@ export function patroniSettings(given: {
     },
     postgresql: {
       listen: `127.0.0.1:${ports.postgres}`,
-      connect_address: `127.0.0.1:${ports.postgres}`,
+      connect_address: `127.0.0.1:${portsForPeer.postgres}`,
       data_dir: `${folder}/data`,
       bin_dir: bin,
       pgpass: `${folder}/pgpass`,
@@ -58,6 +62,8 @@ export function haproxySettings(given: {
   standby: number;
   nodes: number[];
   servers: PostgresPorts[];
+  /** A socket for commands, such as to take a node out. */
+  socket: string;
 }): string {
   const nodes = given.nodes.map((port, index) => `  server node${index + 1} 127.0.0.1:${port} check`);
   const servers = given.servers.map(
@@ -65,6 +71,7 @@ export function haproxySettings(given: {
   );
   return `global
   maxconn 4000
+  stats socket ${given.socket} mode 600 level admin
 defaults
   timeout connect 2s
   timeout client 60s
@@ -99,7 +106,7 @@ listen postgres
   timeout server 30m
   # Patroni answers 200 there for the primary alone. Connections to one that is no longer primary are cut.
   option httpchk GET /primary
-  default-server inter 1s fall 1 rise 1 on-marked-down shutdown-sessions
+  default-server inter 1s downinter 300ms fall 1 rise 1 on-marked-down shutdown-sessions
 ${servers.join('\n')}
 listen standby
   bind 127.0.0.1:${given.standby}

@@ -40,11 +40,14 @@ describe.skipIf(!existsSync(haproxy))('HAProxy', () => {
   beforeAll(async () => {
     for (let count = 0; count < 2; count += 1) nodes.push(createServer(act).listen(0, '127.0.0.1'));
     await Promise.all(nodes.map((node) => once(node, 'listening')));
-    const [http, postgres] = [await findFreePort(), await findFreePort()];
+    const [http, postgres, standby] = [await findFreePort(), await findFreePort(), await findFreePort()];
     const ports = nodes.map((node) => (node.address() as AddressInfo).port);
     folder = await mkdtemp(join(tmpdir(), 'wms-balancer-'));
     const file = join(folder, 'haproxy.cfg');
-    await writeFile(file, haproxySettings({ http, postgres, nodes: ports, servers: [] }));
+    await writeFile(
+      file,
+      haproxySettings({ http, postgres, standby, nodes: ports, servers: [], socket: join(folder, 'socket') }),
+    );
     balancer = spawn(haproxy, ['-db', '-f', file], { stdio: 'ignore' });
     url = `http://127.0.0.1:${http}`;
   });
