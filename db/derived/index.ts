@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { limitLockWait } from '../lock-retries.ts';
 import type { Db } from '../transaction.ts';
 import { commentCounts } from './comment-counts.ts';
 import { notificationCounts } from './notification-counts.ts';
@@ -16,7 +15,7 @@ import { workTime } from './work-time.ts';
  *   installed ones.
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
  *   functions that run in one role keep their plans.
- * - Locks are taken in this order: tasks, task logs, the company's row, projects by id, advisory locks on the days of
+ * - Locks are taken in this order: tasks, task logs, the company's row, employees, projects by id, advisory locks on the days of
  *   the company and of its employees by id, `company_days` by day, `projects.logged_seconds` by id, the recipient's
  *   `notification_counts`, event streams, and at COMMIT `comment_counts`.
  * - `npm run verify-totals` recomputes everything and compares.
@@ -35,7 +34,6 @@ export async function installDerived(db: Db): Promise<void> {
   if ((await listOutdated(db)).length === 0) return;
   await db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
-    await limitLockWait(transaction);
     for (const name of await listOutdated(transaction)) {
       for (const statement of definitions[name]) await sql.raw(statement).execute(transaction);
       const row = { name, hash: hashOf(definitions[name]) };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../transaction.ts';
-import { onEachRow, onEachStatement } from './triggers.ts';
+import { onEachRow, onEachStatement, options } from './triggers.ts';
 
 /*
  * `task_counts`: how many tasks of each status an employee owns in each project, and how many of the done ones were
@@ -87,7 +87,21 @@ const ofProjects = onEachRow('projects', 'derive_project_counts', {
     end if;`,
 });
 
-export const taskCounts = [...ofTasks, ...ofProjects];
+/**
+ * Locks the company before the task's owner: the trigger above runs after the checks of foreign keys, which lock the
+ * owner, and a change of employment locks the company and then the employee.
+ */
+const companyFirst = [
+  `create or replace function lock_company_of_task() returns trigger ${options} as $$
+  begin
+    perform from companies where company_id = new.company_id for share;
+    return new;
+  end $$`,
+  `create or replace trigger lock_company_of_task before insert or update of owner_id on tasks
+    for each row execute function lock_company_of_task()`,
+];
+
+export const taskCounts = [...companyFirst, ...ofTasks, ...ofProjects];
 
 /** Recomputes the counts of all tasks of a company, whose days may have changed. Lock the company's row first. */
 export async function recomputeTaskCounts(db: Db, companyId: number): Promise<void> {
