@@ -111,6 +111,15 @@ test(
   },
 );
 
+test.runIf(isServer)('an operator migrates, and sees connections, standbys and the primary', { timeout }, async () => {
+  const commands = ['Several nodes', 'Read replica', 'Failover'].map((heading) => next(heading));
+  const said = await runShell(folder, commands.join('\n'), environment);
+  expect(said).toMatch(/^\d+\|\d+$/m);
+  expect(said).toContain('sync_state');
+  expect(said).toMatch(/^# HELP replica_used /m);
+  expect(said).toMatch(/^f$/m);
+});
+
 describe('a backup', () => {
   test.runIf(isServer)('of PostgreSQL is made while the service runs', { timeout }, async () => {
     await runShell(folder, next('PostgreSQL'), environment);
@@ -206,11 +215,9 @@ test('nothing that has keys, codes or a database in it may be read by others', a
 });
 
 test('every command of these pages is run by a test above', () => {
+  const onServer = ['PostgreSQL', 'Several nodes', 'PgBouncer', 'Read replica', 'Failover', 'Deleting old things'];
   const elsewhere = isServer
     ? ['docs/operations.md: Embedded database']
-    : [
-        ...['PostgreSQL', 'PgBouncer', 'Deleting old things'].map((part) => `docs/operations.md: ${part}`),
-        'docs/upgrading.md: All nodes stopped',
-      ];
+    : [...onServer.map((heading) => `docs/operations.md: ${heading}`), 'docs/upgrading.md: All nodes stopped'];
   expect(tour.left().filter((block) => !elsewhere.includes(block))).toEqual([]);
 });
