@@ -47,7 +47,7 @@ async function say(taskId: number, text = message): Promise<void> {
   expect(status).toBe(200);
 }
 
-const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { timeout: 15_000, interval: 5 });
+const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { timeout: 60_000, interval: 5 });
 
 /** The bytes in the service's memory for a subscriber who does not read. */
 async function waitingBytes(): Promise<number> {
