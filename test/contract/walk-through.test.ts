@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ const folder = await mkdtemp(join(tmpdir(), 'wms-walk-through-'));
 await copyRepository();
 afterAll(() => rm(folder, { recursive: true }));
 
-/** All that git keeps, and the packages; the client among them is the copy's own. */
+/** All that git keeps, the packages and what this run has built; the client among the packages is the copy's own. */
 async function copyRepository(): Promise<void> {
   const left = new Set(['.git', '.data', 'node_modules', 'dist', 'artifacts'].flatMap((name) => [name, `/${name}`]));
   const filter = (path: string) => !left.has(path.slice(path.lastIndexOf('/')));
@@ -30,6 +31,8 @@ async function copyRepository(): Promise<void> {
     if (!/^\.(?!bin$)|^work-management-client$/.test(name))
       await symlink(join(root, 'node_modules', name), join(modules, name));
   await symlink('../client-sdk/src', join(modules, 'work-management-client'));
+  for (const built of ['node_modules/.cache/database-template', 'client-sdk/examples/web/dist'])
+    if (existsSync(join(root, built))) await cp(join(root, built), join(folder, built), { recursive: true });
 }
 
 const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8');
