@@ -58,7 +58,8 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
   const { connectionsMax = 10, isPooled = false, directUrl = isPooled ? undefined : url } = options;
   const readConnections = isPooled ? 0 : (options.readConnections ?? 2);
   const connection = connectionTo(url, isPooled ? undefined : sessionOptions);
-  const silence = watchForSilence({ ...connection, connectionString: directUrl ?? url }, { isPooled });
+  const ways = [...new Set([url, directUrl ?? url])].map((way) => ({ ...connection, connectionString: way }));
+  const silence = watchForSilence(ways, { isPooled });
   const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled).on('connect', silence.add);
   const bus =
     directUrl === undefined
@@ -108,7 +109,7 @@ const connectionTo = (url: string, options: string | undefined): pg.ClientConfig
 
 function replicaAt({ url, lagMaxMs = 500, onChange = () => {} }: NonNullable<ServerOptions['replica']>, max: number) {
   const connection = connectionTo(url, `${sessionOptions} -c default_transaction_read_only=on`);
-  const silence = watchForSilence(connection, { isPooled: false });
+  const silence = watchForSilence([connection], { isPooled: false });
   const pool = openServerPool({ ...connection, max }, false).on('connect', silence.add);
   return { connection, pool, silence, lagMaxMs, onChange };
 }

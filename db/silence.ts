@@ -47,10 +47,10 @@ export const waitingOf = (client: pg.ClientBase): Waiting | undefined => watched
 export type SilenceWatch = { add(client: pg.PoolClient): void; close(): void };
 
 /**
- * Closes connections whose server no longer answers. `connection` is for the probe: behind a pooler it leads to the server
- * itself where that can be, and else to the pooler.
+ * Closes connections whose server no longer answers. All of `ways` are probed: behind a pooler that is the pooler, and the server
+ * itself where it can be reached.
  */
-export function watchForSilence(connection: pg.ClientConfig, { isPooled }: { isPooled: boolean }): SilenceWatch {
+export function watchForSilence(ways: pg.ClientConfig[], { isPooled }: { isPooled: boolean }): SilenceWatch {
   const open = new Map<pg.PoolClient, Waiting>();
   let isChecking = false;
 
@@ -58,7 +58,9 @@ export function watchForSilence(connection: pg.ClientConfig, { isPooled }: { isP
     const begun = performance.now();
     const silent = [...open].filter(([, one]) => one.isWaiting && begun - one.since > silentAfterMs);
     if (silent.length === 0) return;
-    const atWork = await findAtWork(silent.map(([client]) => sessionOf(client)));
+    const sessions = silent.map(([client]) => sessionOf(client));
+    const answers = await Promise.all(ways.map((way) => findAtWork(way, sessions)));
+    const atWork = answers.includes(undefined) ? undefined : answers[0];
     // Answers that have arrived count, however busy this process was.
     await endOfTick();
     if (atWork === undefined && ![...open.values()].some(({ answeredAt }) => answeredAt > begun)) {
@@ -73,7 +75,7 @@ export function watchForSilence(connection: pg.ClientConfig, { isPooled }: { isP
   }
 
   /** Those of the sessions that run a statement; undefined where nothing answers. */
-  async function findAtWork(sessions: number[]): Promise<Set<number> | undefined> {
+  async function findAtWork(connection: pg.ClientConfig, sessions: number[]): Promise<Set<number> | undefined> {
     const limits = { connectionTimeoutMillis: probeWithinMs, query_timeout: probeWithinMs };
     const probe = new pg.Client({ ...connection, ...limits, stream: () => new GuardedSocket() });
     probe.on('error', () => {});

@@ -80,6 +80,21 @@ describe.runIf(template.kind === 'server')('a server that goes silent', () => {
     expect((await outcome(sql`select ${1}::integer`.execute(database.db))).code).toBe('answered');
   });
 
+  test('is noticed as well where it is a pooler, and the server itself still answers', async () => {
+    const pooler = await startProxy(url, 5432);
+    const database = openServer(pooler.url, { connectionsMax: 4, isPooled: true, directUrl: url });
+    onTestFinished(async () => {
+      pooler.cut();
+      await database.close();
+      await pooler.close();
+    });
+    await database.ping();
+    pooler.freeze();
+    const { code, afterMs } = await outcome(sql`select ${1}::integer`.execute(database.db));
+    expect(code).toBe('SERVICE_UNAVAILABLE');
+    expect(afterMs).toBeLessThan(10_000);
+  });
+
   test('is told from a statement that is slow, which is left alone', async () => {
     const { database } = await open();
     const slow = outcome(sleep(database.db, 8));
