@@ -86,10 +86,12 @@ async function runFault({ cluster, clients, fault, rounds, slack, seed, report }
     await clients.begin();
     for (let round = first; round < Math.min(rounds, first + roundsOfHistory); round += 1) {
       const random: Random = createRandom(seed, round);
+      const roundBegun = performance.now();
       const { since, what, problems: found = [] } = await fault.act({ cluster, clients, random, round });
       const backMs = await waitUntilBack(clients, since);
       backs.push(backMs);
-      report(`  ${fault.name} ${round + 1}/${rounds} (${what}): back after ${(backMs / 1_000).toFixed(1)} s`);
+      const times = `back after ${inSeconds(backMs)}, events up to ${inSeconds(latestSince(clients, roundBegun))} late`;
+      report(`  ${fault.name} ${round + 1}/${rounds} (${what}): ${times}`);
       if (backMs > slack * fault.backWithinMs) found.push(`it took ${backMs.toFixed(0)} ms`);
       for (const node of cluster.nodes) {
         if (node.part.child.exitCode === null && node.part.child.signalCode === null) continue;
@@ -113,7 +115,7 @@ async function runFault({ cluster, clients, fault, rounds, slack, seed, report }
   const unknownWrites = clients.scripts.unknown - unknown;
   if (fault.isSilent && (unknownWrites > 0 || probes.some(({ status }) => status !== 200)))
     problems.push(`${unknownWrites} writes and ${probes.filter(({ status }) => status !== 200).length} reads failed`);
-  const eventsLateMsMax = Math.max(0, ...clients.lateness.filter(({ at }) => at >= begun).map(({ ms }) => ms));
+  const eventsLateMsMax = latestSince(clients, begun);
   if (eventsLateMsMax > slack * (fault.eventsWithinMs ?? Infinity))
     problems.push(`an event came ${eventsLateMsMax} ms late`);
   const written = clients.written.slice(acknowledged);
@@ -136,6 +138,11 @@ async function runFault({ cluster, clients, fault, rounds, slack, seed, report }
     problems,
   };
 }
+
+const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+const latestSince = ({ lateness }: Clients, since: number): number =>
+  lateness.reduce((latest, { at, ms }) => (at >= since ? Math.max(latest, ms) : latest), 0);
 
 /** Waits for writes that began after the fault, and returns how long none was acknowledged or callers were refused. */
 async function waitUntilBack(clients: Clients, since: number): Promise<number> {
@@ -160,13 +167,12 @@ function describe({
   eventsLateMsMax,
   problems,
 }: Row): string {
-  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   return [
     `${fault}, ${rounds} times: ${problems.length === 0 ? 'held' : 'DID NOT HOLD'}`,
-    `back after ${seconds(backMs.median)} (median), ${seconds(backMs.max)} (longest)`,
+    `back after ${inSeconds(backMs.median)} (median), ${inSeconds(backMs.max)} (longest)`,
     `${acknowledged} writes acknowledged with at most ${attemptsMax} attempts`,
     `one attempt alone: ${JSON.stringify(answers)}, ${unknownWrites} writes unknown`,
-    `events at most ${seconds(eventsLateMsMax)} late`,
+    `events at most ${inSeconds(eventsLateMsMax)} late`,
   ].join('; ');
 }
 

@@ -160,8 +160,7 @@ const redis: Fault = {
     if (kind === 'lost') await cluster.startRedis();
     for (const link of links) link.set('open');
     // One connection a second is tried.
-    await delay(2_500);
-    problems.push(...(await check('shared')));
+    await until('shared limits', async () => (await check('shared')).length === 0);
     return { since, what: kind, problems };
   },
 };
