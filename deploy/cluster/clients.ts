@@ -101,7 +101,7 @@ export class Clients {
       [...this.#positions.values()].every((positions) => new Set(positions.values()).size === 1);
     await until('the last events', hasAll).catch(() => {});
     // What nobody has been told of yet would come now.
-    await delay(1_500);
+    await delay(500);
     const [reader] = this.#people;
     for (const taskId of this.#tasks) await this.#read(reader!, taskId);
     this.#leaving.abort();

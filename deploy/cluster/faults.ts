@@ -124,7 +124,7 @@ const cutLink: Fault = {
   name: 'cut',
   title: 'the network between two parts fails for 4 s',
   rounds: 50,
-  shortRounds: 2,
+  shortRounds: 1,
   backWithinMs: 5_000,
   patience: 'long',
   async act({ cluster, random, round }) {
