@@ -97,6 +97,12 @@ export type Schema = {
     count: number;
     owner_id: Generated<number>;
   };
+  company_day_shards: {
+    company_id: number;
+    day: string;
+    shard: number;
+    logged_seconds: number;
+  };
   company_days: {
     company_id: number;
     day: string;
@@ -458,6 +464,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'comments',
   'companies',
   'company_counts',
+  'company_day_shards',
   'company_days',
   'company_mornings',
   'employees',

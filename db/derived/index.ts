@@ -16,7 +16,7 @@ import { workTime } from './work-time.ts';
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
  *   functions that run in one role keep their plans.
  * - Locks are taken in this order: tasks, task logs, the company's row, employees, projects by id, advisory locks on the days of
- *   the company and of its employees by id, `company_days` by day, `projects.logged_seconds` by id, the recipient's
+ *   the company and of its employees by id, `company_days` and its shards by day, `projects.logged_seconds` by id, the recipient's
  *   `notification_counts`, event streams, and at COMMIT `comment_counts`.
  * - `npm run verify-totals` recomputes everything and compares.
  */

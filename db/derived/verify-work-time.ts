@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../transaction.ts';
-import { partitionEmployees, recomputedDays } from './work-time.ts';
+import { companyDays, partitionEmployees, recomputedDays } from './work-time.ts';
 
 /** A stored value that differs from the value computed from its rows. */
 export type Difference = { total: string; kept: number; counted: number };
@@ -56,7 +56,7 @@ function companysDays(companyId: number) {
   return sql<Difference>`
     select 'logged seconds on ' || day as total,
       coalesce(k.logged_seconds, 0) as kept, coalesce(c.logged_seconds, 0) as counted
-    from (select day, logged_seconds from company_days where company_id = ${companyId}) as k
+    from (select day, sum(logged_seconds)::bigint as logged_seconds from ${companyDays(companyId)} as d group by day) as k
     full join (
       select day, sum(logged_seconds)::bigint as logged_seconds from work_days
       where company_id = ${companyId} group by day

@@ -5,7 +5,7 @@ import { onEachRow, onEachStatement, options } from './triggers.ts';
 /*
  * Logged time is the sum of task logs. Working time is their union: no minute counts twice. Both are stored for each
  * employee and local day (`work_days`) and as a total of each employee (`work_totals`); logged time also for each day
- * of the company (`company_days`) and each project (`projects.logged_seconds`). `local_day_start` says where a day
+ * of the company (`company_days` and its shards) and each project (`projects.logged_seconds`). `local_day_start` says where a day
  * begins in the company's time zone. Parts of a log are rounded to the second, counted from its start, so that they add
  * up to its duration.
  */
@@ -59,9 +59,13 @@ const emptied = `emptied as (
 const lockKey = (company: string, employee?: string): string =>
   `hashtextextended('days of ' || ${company}::text${employee === undefined ? '' : ` || ' ' || ${employee}::text`}, 0)`;
 
+/** More than the connections of one node, so that few backends share one. */
+const shards = 32;
+
 /**
  * Sums the days that the periods touch from their logs, and adds the differences to the totals. A separate statement
- * takes the lock first, so that the sum sees what was committed during the wait.
+ * takes the lock first, so that the sum sees what was committed during the wait. Everybody's logs of one day meet in one
+ * row of `company_days`: where another transaction has it, the difference goes to a shard of the day.
  */
 const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
   create or replace function ${hadLogs ? 'sum_work_days' : 'sum_work_days_of_new_logs'}(
@@ -108,11 +112,27 @@ const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
       on conflict (company_id, employee_id) do update
       set logged_seconds = t.logged_seconds + excluded.logged_seconds,
         working_seconds = t.working_seconds + excluded.working_seconds
+    ), days as materialized (
+      select day, sum(logged_seconds) as logged_seconds from changes group by day having sum(logged_seconds) <> 0
+    ), first as (
+      insert into company_days (company_id, day, logged_seconds)
+      -- Only where it finds no row: \`on conflict\` waits for those who update it.
+      select of_company, day, logged_seconds from days
+      where not exists (select from company_days as d where d.company_id = of_company and d.day = days.day)
+      order by day
+      on conflict (company_id, day) do nothing returning day
+    ), free as materialized (
+      select day from company_days where company_id = of_company and day in (select day from days)
+      order by day for no key update skip locked
+    ), added as (
+      update company_days as d set logged_seconds = d.logged_seconds + c.logged_seconds
+      from days as c join free using (day) where d.company_id = of_company and d.day = c.day
     )
-    insert into company_days as d (company_id, day, logged_seconds)
-    select of_company, day, sum(logged_seconds) from changes
-    group by day having sum(logged_seconds) <> 0 order by day
-    on conflict (company_id, day) do update set logged_seconds = d.logged_seconds + excluded.logged_seconds;
+    insert into company_day_shards as s (company_id, day, shard, logged_seconds)
+    select of_company, day, pg_backend_pid() % ${shards}, logged_seconds from days
+    where day not in (select day from first) and day not in (select day from free)
+    order by day
+    on conflict (company_id, day, shard) do update set logged_seconds = s.logged_seconds + excluded.logged_seconds;
   end $$`;
 
 /** Logs whose time or employee changed, before and after. */
@@ -175,12 +195,20 @@ export const workTime = [
 /** Small enough to keep every statement far below its time limit. */
 const logsPerStatementMax = 200_000;
 
+/** What is logged on the days of a company: (day, logged_seconds), several rows a day. */
+export const companyDays = (companyId: number) => sql`(
+  select day, logged_seconds from company_days where company_id = ${companyId}
+  union all
+  select day, logged_seconds from company_day_shards where company_id = ${companyId}
+)`;
+
 /**
  * Recomputes all days of the company in the time zone of its row. Writers of time logs wait until this transaction
  * ends. Lock the company's row first.
  */
 export async function recomputeWorkDays(db: Db, companyId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.raw(lockKey(String(companyId)))})`.execute(db);
+  // The shards go with their days.
   for (const table of ['work_days', 'work_totals', 'company_days'] as const)
     await db.deleteFrom(table).where('company_id', '=', companyId).execute();
   for (const employeeIds of await partitionEmployees(db, companyId))

@@ -21,6 +21,7 @@ import * as derivedData from './0020-derived-data.ts';
 import * as jobs from './0021-jobs.ts';
 import * as sweepRounds from './0022-sweep-rounds.ts';
 import * as jobsByCompany from './0023-jobs-by-company.ts';
+import * as companyDayShards from './0024-company-day-shards.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -46,4 +47,5 @@ export const migrations: Record<string, Migration> = {
   '0021-jobs': jobs,
   '0022-sweep-rounds': sweepRounds,
   '0023-jobs-by-company': jobsByCompany,
+  '0024-company-day-shards': companyDayShards,
 };

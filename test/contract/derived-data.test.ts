@@ -7,6 +7,7 @@ const tables = [
   'work_days',
   'work_totals',
   'company_days',
+  'company_day_shards',
   'task_counts',
   'company_counts',
   'comment_counts',

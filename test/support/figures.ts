@@ -40,7 +40,9 @@ export async function countAnew(db: Db, companyId: number) {
   const projects = await db.selectFrom('projects').where('company_id', '=', companyId).selectAll().execute();
   const tasks = await db.selectFrom('tasks').where('company_id', '=', companyId).selectAll().execute();
   const logs = await db.selectFrom('task_logs').where('company_id', '=', companyId).selectAll().execute();
-  const days = await db.selectFrom('company_days').where('company_id', '=', companyId).selectAll().execute();
+  const wholeDays = await db.selectFrom('company_days').where('company_id', '=', companyId).selectAll().execute();
+  const shards = await db.selectFrom('company_day_shards').where('company_id', '=', companyId).selectAll().execute();
+  const days = [...wholeDays, ...shards];
   const employees = await db.selectFrom('employees').where('company_id', '=', companyId).selectAll().execute();
   const comments = await db
     .selectFrom('comments')

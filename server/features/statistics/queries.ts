@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { companyDays } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
 
 /*
@@ -57,8 +58,7 @@ export async function findStatistics(db: Db, companyId: number, now: Date): Prom
         coalesce(sum(d.logged_seconds) filter (where d.day between t.monday and t.monday + 6), 0) as seconds_this_week,
         coalesce(sum(d.logged_seconds) filter (
           where date_trunc('month', d.day::timestamp) = date_trunc('month', t.day::timestamp)), 0) as seconds_this_month
-      from company_days as d cross join today as t
-      where d.company_id = ${companyId}
+      from ${companyDays(companyId)} as d cross join today as t
     ), people as (
       select count(*) as employees, count(*) filter (where is_active) as employees_active
       from employees where company_id = ${companyId} and not is_deleted

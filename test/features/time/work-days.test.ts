@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { companyDays as storedDays } from '../../../db/derived/work-time.ts';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import type { Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
@@ -44,7 +45,10 @@ async function daysOf({ companyId, employeeId }: Actor): Promise<Record<string, 
 }
 
 async function companyDays({ companyId }: Actor): Promise<Record<string, number>> {
-  const rows = await db.selectFrom('company_days').where('company_id', '=', companyId).selectAll().execute();
+  const { rows } = await sql<{ day: string; logged_seconds: number }>`
+    select day, sum(logged_seconds)::bigint as logged_seconds from ${storedDays(companyId)} as d group by day`.execute(
+    db,
+  );
   return Object.fromEntries(rows.filter((row) => row.logged_seconds !== 0).map((row) => [row.day, row.logged_seconds]));
 }
 
