@@ -4,8 +4,14 @@ import { migrations } from '../../db/migrations/index.ts';
 import type { Db } from '../../db/open.ts';
 import { companyRole } from '../../db/scope.ts';
 
-/** What the nodes of a release send to the database, and the last migration that they know. */
-export type Bundle = { migration: string; statements: string[] };
+export type Bundle = {
+  /** The last migration that the nodes of the release know. */
+  migration: string;
+  /** The checksums of its definitions of derived data, by name. */
+  derived: Record<string, string>;
+  /** What its nodes send to the database. */
+  statements: string[];
+};
 
 const file = new URL('released.json', import.meta.url);
 
@@ -14,6 +20,12 @@ export const latestMigration = Object.keys(migrations).at(-1)!;
 export const readBundle = async (): Promise<Bundle> => JSON.parse(await readFile(file, 'utf8')) as Bundle;
 
 export const writeBundle = (bundle: Bundle): Promise<void> => writeFile(file, `${JSON.stringify(bundle, null, 2)}\n`);
+
+/** The checksums of the installed definitions of derived data. */
+export async function readDerived(db: Db): Promise<Bundle['derived']> {
+  const rows = await db.selectFrom('derived_definitions').select(['name', 'hash']).orderBy('name').execute();
+  return Object.fromEntries(rows.map(({ name, hash }) => [name, hash]));
+}
 
 /*
  * A node prepares its statements once and keeps them over a migration. So does this: PostgreSQL then analyses and plans

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
 import { openEmbedded } from '../../db/open.ts';
-import { latestMigration, prepareStatement, writeBundle } from './bundle.ts';
+import { latestMigration, prepareStatement, readDerived, writeBundle } from './bundle.ts';
 import { distinct } from './distinct.ts';
 
 /*
@@ -46,7 +46,7 @@ async function write(texts: string[]): Promise<void> {
         () => statements.push(text),
         (error: Error) => process.stdout.write(`left out, because ${error.message}: ${text}\n`),
       );
-    await writeBundle({ migration: latestMigration, statements });
+    await writeBundle({ migration: latestMigration, derived: await readDerived(db), statements });
     process.stdout.write(`${statements.length} statements of ${latestMigration} are in test/upgrade/released.json\n`);
   } finally {
     await database.close();

@@ -8,7 +8,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
 import { openEmpty } from '../support/database.ts';
 import { blocksOf } from '../support/pages.ts';
-import { planStatements, prepareStatement, readBundle, type Bundle } from './bundle.ts';
+import { latestMigration, planStatements, prepareStatement, readBundle, readDerived, type Bundle } from './bundle.ts';
 import { compareCatalogues, readCatalogue, type Catalogue } from './catalogue.ts';
 
 /*
@@ -65,6 +65,12 @@ async function listBreaks(migration: readonly string[] = []): Promise<string[]> 
 test('the newest schema serves every statement of the last release', async () => {
   expect(bundle.statements.length).toBeGreaterThan(250);
   expect(await listBreaks()).toEqual(Object.keys(accepted));
+});
+
+test('definitions of derived data change with a migration: nodes of before would install theirs again at a start', async () => {
+  const installed = await readDerived(db);
+  const changed = Object.keys(installed).filter((name) => installed[name] !== bundle.derived[name]);
+  expect(latestMigration > bundle.migration ? [] : changed).toEqual([]);
 });
 
 test.each([
