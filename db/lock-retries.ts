@@ -10,8 +10,9 @@ import { sql, type QueryExecutorProvider } from 'kysely';
 const lockTimeoutMs = 1_000;
 const pausesMs = [500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000, 5_000, 5_000];
 
-/** Limits how long each further statement of a transaction waits for a lock. */
-export async function limitLockWait<Handle extends QueryExecutorProvider>(transaction: Handle): Promise<Handle> {
+/** Further statements of the transaction wait for a lock only briefly, and take as long as they need once they have it. */
+export async function setLimits<Handle extends QueryExecutorProvider>(transaction: Handle): Promise<Handle> {
+  await sql`set local statement_timeout = 0`.execute(transaction);
   await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(transaction);
   return transaction;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { installDerived } from './derived/index.ts';
-import { isLockTimeout, limitLockWait, retryLocks } from './lock-retries.ts';
+import { isLockTimeout, setLimits, retryLocks } from './lock-retries.ts';
 import { migrations } from './migrations/index.ts';
 import type { Db } from './open.ts';
 
@@ -39,7 +39,7 @@ async function takeSteps(db: Db, steps: Steps): Promise<string[]> {
 
 const withShortLockWaits = (steps: Steps): Steps =>
   Object.fromEntries(
-    Object.entries(steps).map(([name, { up }]) => [name, { up: async (db) => up(await limitLockWait(db)) }]),
+    Object.entries(steps).map(([name, { up }]) => [name, { up: async (db) => up(await setLimits(db)) }]),
   );
 
 /** The migrations that were run, none of them of a newer version; undefined in a new database. */

@@ -46,6 +46,8 @@ export type ServerOptions = {
   readConnections?: number;
   /** The URL leads to a pooler that gives each transaction another session: see pooler.ts. */
   isPooled?: boolean;
+  /** False: a statement may take as long as it needs, as those of a migration do. */
+  hasTimeLimit?: boolean;
   /** Leads to the server itself, for what needs a session of its own. */
   directUrl?: string | undefined;
   onWrite?: ReadsOptions['onWrite'];
@@ -55,12 +57,14 @@ export type ServerOptions = {
 
 /** Opens the PostgreSQL server at `url`. */
 export function openServer(url: string, options: ServerOptions = {}): Database {
-  const { connectionsMax = 10, isPooled = false, directUrl = isPooled ? undefined : url } = options;
+  const { connectionsMax = 10, isPooled = false, hasTimeLimit = true } = options;
+  const { directUrl = isPooled ? undefined : url } = options;
   const readConnections = isPooled ? 0 : (options.readConnections ?? 2);
   const connection = connectionTo(url, isPooled ? undefined : sessionOptions);
   const ways = [...new Set([url, directUrl ?? url])].map((way) => ({ ...connection, connectionString: way }));
   const silence = watchForSilence(ways, { isPooled });
-  const openPool = (max: number) => openServerPool({ ...connection, max }, isPooled).on('connect', silence.add);
+  const openPool = (max: number) =>
+    openServerPool({ ...connection, max }, { isPooled, hasTimeLimit }).on('connect', silence.add);
   const bus =
     directUrl === undefined
       ? createLocalBus()
@@ -110,19 +114,24 @@ const connectionTo = (url: string, options: string | undefined): pg.ClientConfig
 function replicaAt({ url, lagMaxMs = 500, onChange = () => {} }: NonNullable<ServerOptions['replica']>, max: number) {
   const connection = connectionTo(url, `${sessionOptions} -c default_transaction_read_only=on`);
   const silence = watchForSilence([connection], { isPooled: false });
-  const pool = openServerPool({ ...connection, max }, false).on('connect', silence.add);
+  const pool = openServerPool({ ...connection, max }, { isPooled: false, hasTimeLimit: true });
+  pool.on('connect', silence.add);
   return { connection, pool, silence, lagMaxMs, onChange };
 }
 
-function openServerPool(config: pg.PoolConfig, isPooled: boolean): pg.Pool {
-  const { jit: _, ...timeouts } = sessionSettings;
+function openServerPool(
+  config: pg.PoolConfig,
+  { isPooled, hasTimeLimit }: { isPooled: boolean; hasTimeLimit: boolean },
+): pg.Pool {
+  const { jit: _, statement_timeout: timeLimit, ...others } = sessionSettings;
+  const timeouts = hasTimeLimit ? { ...others, statement_timeout: timeLimit } : others;
   const pool = new pg.Pool({
     ...config,
     // The statements of a transaction go out without waiting for each other's answers.
     pipeline: true,
     idleTimeoutMillis: 30_000,
     // The client's own limit, for a server that stopped answering.
-    query_timeout: Number(timeouts.statement_timeout) + 5_000,
+    ...(hasTimeLimit ? { query_timeout: Number(timeLimit) + 5_000 } : {}),
     ...(isPooled
       ? // The one setting that PgBouncer keeps for a connection, whichever session it is given.
         { onConnect: (client: pg.ClientBase) => client.query("set timezone to 'UTC'") as unknown as void }

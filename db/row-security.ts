@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { limitLockWait, retryLocks } from './lock-retries.ts';
+import { setLimits, retryLocks } from './lock-retries.ts';
 import { acrossRole, companyRole } from './scope.ts';
 import type { Db } from './transaction.ts';
 
@@ -39,7 +39,7 @@ export async function secureTables(db: Db): Promise<void> {
 
 async function secureAll(transaction: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
-  await limitLockWait(transaction);
+  await setLimits(transaction);
   await sql`grant usage on schema public to ${sql.ref(companyRole)}, ${sql.ref(acrossRole)}`.execute(transaction);
   for (const table of await listUnsecured(transaction)) await secure(transaction, table);
 }

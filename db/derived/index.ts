@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { limitLockWait } from '../lock-retries.ts';
+import { setLimits } from '../lock-retries.ts';
 import type { Db } from '../transaction.ts';
 import { commentCounts } from './comment-counts.ts';
 import { notificationCounts } from './notification-counts.ts';
@@ -35,7 +35,7 @@ export async function installDerived(db: Db): Promise<void> {
   if ((await listOutdated(db)).length === 0) return;
   await db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
-    await limitLockWait(transaction);
+    await setLimits(transaction);
     for (const name of await listOutdated(transaction)) {
       for (const statement of definitions[name]) await sql.raw(statement).execute(transaction);
       const row = { name, hash: hashOf(definitions[name]) };

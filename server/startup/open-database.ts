@@ -95,11 +95,11 @@ export async function updateDatabase(config: Config, database: Database): Promis
         'The database lacks migrations, and they take a lock that a pooler in transaction mode cannot keep: set DATABASE_DIRECT_URL to the server itself.',
       );
   }
-  const direct = directUrl === undefined ? undefined : openServer(directUrl, { connectionsMax: 2, readConnections: 0 });
+  const direct = openForMigrations(directUrl ?? (pooler === undefined ? url : undefined));
   const { db } = (direct ?? database).owner;
   try {
     await direct?.ping().catch((error: unknown) => {
-      throw doesNotAnswer('DATABASE_DIRECT_URL', directUrl!, error);
+      throw doesNotAnswer(directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL', directUrl ?? url!, error);
     });
     const steps = await migrate(db);
     if (config.DATABASE_ROW_SECURITY) await secureTables(db);
@@ -108,6 +108,10 @@ export async function updateDatabase(config: Config, database: Database): Promis
     await direct?.close();
   }
 }
+
+/** Its statements have no time limit: a new index takes as long as its table is large. */
+const openForMigrations = (url: string | undefined): Database | undefined =>
+  url === undefined ? undefined : openServer(url, { connectionsMax: 2, readConnections: 0, hasTimeLimit: false });
 
 /** A database URL without user and password. */
 export function nameOf(url: string): string {

@@ -201,6 +201,19 @@ test('a database of a newer version is refused with both versions named, and lef
   expect(await migrate(db)).toEqual([]);
 });
 
+test('a step waits a second for a lock, and takes as long as it needs', async () => {
+  const [database] = await openEmpty();
+  const { db } = database!;
+  await migrate(db);
+  const limits: unknown[] = [];
+  const up = async (handle: Kysely<unknown>) => {
+    const select = sql`select current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement`;
+    limits.push(...(await select.execute(handle)).rows);
+  };
+  await migrate(db, { ...migrations, '9999-limits': { up } });
+  expect(limits).toEqual([{ lock: '1s', statement: '0' }]);
+});
+
 test('of newer migrations those are incompatible that need a migration which this version does not know', async () => {
   const [database] = await openEmpty();
   const { db } = database!;
