@@ -26,7 +26,6 @@ export const notRun: Record<string, Record<string, string>> = {
     'npm ci --omit=dev': installs,
     'npm run cluster': 'it needs packages of Debian',
     'npm run cluster -- --check': inCi,
-    'npm run cluster -- --campaign': 'it takes half an hour; --check is its short form',
   },
   'docs/upgrading.md': { 'npm ci --omit=dev': installs },
   'CONTRIBUTING.md': {
