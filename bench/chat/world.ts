@@ -1,8 +1,8 @@
-import { sessionEnd } from '../../server/kernel/refresh-token-rules.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
 import type { Session } from './arrivals.ts';
 import type { Cluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
+import { headersOf } from '../support/headers.ts';
 import { commentsPerTask } from '../support/seed-comments.ts';
 
 export const longTaskComments = 5_000;
@@ -38,20 +38,5 @@ export async function signInAgain({ client, world }: Bed, keys: string, count: n
     insert into sessions (account_id, company_id, employee_id, method, rotated_at, expires_at, created_at, last_used_at)
     select ${accountId}, ${companyId}, ${employeeId}, 'password', now(), now() + interval '1 day', now(), now()
     from generate_series(1, ${count}) returning session_id`);
-  const now = new Date();
-  return Promise.all(
-    rows.map(async ({ session_id }) => {
-      const sessionId = Number(session_id);
-      const refresh = await tokens.issueRefresh({
-        sessionId,
-        generation: 1,
-        issuedAt: now,
-        expiresAt: sessionEnd(now, now),
-      });
-      return {
-        authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
-        'x-refresh-token': refresh,
-      };
-    }),
-  );
+  return Promise.all(rows.map(({ session_id }) => headersOf(tokens, Number(session_id))));
 }

@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { CannotRun, findPrograms, Parts } from '../../deploy/cluster/programs.ts';
 import { pgbouncerSettings } from '../../deploy/cluster/settings.ts';
-import { sessionEnd } from '../../server/kernel/refresh-token-rules.ts';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
 import { findFreePort } from '../../server/startup/addresses.ts';
@@ -15,6 +14,7 @@ import { operations } from '../operations/operations.ts';
 import { openCluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
+import { headersOf } from '../support/headers.ts';
 import { cpuSecondsOf, describeMachine } from '../support/machine.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { countWaits, type Waits } from './waits.ts';
@@ -86,15 +86,11 @@ async function startNode(environment: Record<string, string>): Promise<ServicePr
 
 /** The people of the world, each with a session. */
 async function callersOf({ world }: Bed, keys: string): Promise<Caller[]> {
-  const [tokens, now] = [await createTokens(keys), new Date()];
-  const issued = { generation: 1, issuedAt: now, expiresAt: sessionEnd(now, now) };
+  const tokens = await createTokens(keys);
   return Promise.all(
     world.callers.map(async ({ employeeId, sessionId }) => ({
       employeeId,
-      headers: {
-        authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
-        'x-refresh-token': await tokens.issueRefresh({ sessionId, ...issued }),
-      },
+      headers: await headersOf(tokens, sessionId),
     })),
   );
 }

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { sessionEnd } from '../../server/kernel/refresh-token-rules.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
 import { prepareNest } from './nest-build.ts';
 import type { Caller } from '../load/job.ts';
 import { forkOn } from '../support/fork-on.ts';
+import { headersOf } from '../support/headers.ts';
 import type { Pinning } from '../support/machine.ts';
 import type { Format } from './requests.ts';
 import type { SignedIn, World } from '../support/world.ts';
@@ -121,20 +121,10 @@ export async function startSides(
     throw error;
   }
   const callersFor = (name: SideName, people: readonly SignedIn[] = world.callers): Promise<Caller[]> => {
-    const now = new Date();
     return Promise.all(
       people.map(async ({ employeeId, sessionId }) => {
         if (!sides[name].takesTokens) return { employeeId, headers: {} };
-        const headers = {
-          authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
-          'x-refresh-token': await tokens.issueRefresh({
-            sessionId,
-            generation: 1,
-            issuedAt: now,
-            expiresAt: sessionEnd(now, now),
-          }),
-        };
-        return { employeeId, headers };
+        return { employeeId, headers: await headersOf(tokens, sessionId) };
       }),
     );
   };
