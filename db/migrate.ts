@@ -13,7 +13,7 @@ export class MigrationFailed extends Error {
 /**
  * Migrates the database to this program's version and returns the names of the steps taken. Several processes may start
  * at once: Kysely's migrator holds an advisory lock, and all steps of one start commit together or not at all. A
- * current database takes no lock. Other nodes may serve meanwhile: see lock-retries.ts.
+ * current database takes no lock. Other nodes may serve at the same time: see lock-retries.ts.
  */
 export async function migrate(db: Db, steps: Steps = migrations): Promise<string[]> {
   const done = await findDone(db, steps);

@@ -15,7 +15,7 @@ export function createRedisBus(redis: Redis): Bus {
         subscriber = connection;
         // The original client logs the outage.
         connection.on('error', () => {});
-        // The driver would do so itself, but a connection that ends meanwhile would end the process with it.
+        // The driver would do so itself, but a connection that ends before the answer would end the process with it.
         connection.on('ready', () => {
           connection.subscribe(channel).then(
             () => listeners.forEach((listener) => listener(undefined)),
