@@ -8,6 +8,10 @@ export type Listening = {
   taskId: number;
   webSockets: number;
   eventStreams: number;
+  /** WebSockets that listen to the task and read nothing. */
+  stalled: number;
+  /** WebSockets that listen to something else. */
+  others: number;
   /** Headers of one session each; connections take them in turns. */
   sessions: Session[];
 };

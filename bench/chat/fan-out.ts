@@ -16,6 +16,14 @@ function spreadOf(times: number[]): Spread {
 /** The first events teach the processes what they do; they are not counted. */
 const warmUps = 5;
 
+export const countConnections = ({
+  webSockets,
+  eventStreams,
+  stalled,
+  others,
+}: Pick<Listening, 'webSockets' | 'eventStreams' | 'stalled' | 'others'>): number =>
+  webSockets + eventStreams + stalled + others;
+
 /** Has so many connections listen to a task, and writes on it: the next when all have the one before. */
 export async function measureFanOut(
   listening: Listening,
@@ -33,7 +41,7 @@ export async function measureFanOut(
   }
   try {
     child.send(listening);
-    const count = listening.webSockets + listening.eventStreams;
+    const count = countConnections(listening);
     for (let isReady = false; !isReady;) {
       const told = await next<{ opened?: number; isReady?: boolean }>();
       if (told.opened !== undefined) report(`${told.opened} of ${count} connections`);

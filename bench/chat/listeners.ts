@@ -11,7 +11,7 @@ import { nowMicros, type Arrivals, type Listening, type Session } from './arriva
 /** How many connections are opened at once. */
 const openedAtOnce = 50;
 
-async function listen({ url, taskId, webSockets, eventStreams, sessions }: Listening): Promise<void> {
+async function listen({ url, taskId, webSockets, eventStreams, stalled, others, sessions }: Listening): Promise<void> {
   const wanted = { webSockets, eventStreams };
   const arrived = new Map<number, Arrivals>();
   function note(kind: 'webSockets' | 'eventStreams', eventId: number): void {
@@ -23,9 +23,19 @@ async function listen({ url, taskId, webSockets, eventStreams, sessions }: Liste
     process.send!(arrivals);
   }
 
+  const comments = { path: 'comments.onTask', input: { taskId } };
+  const many = (length: number, open: (session: Session) => Promise<unknown>) => Array.from({ length }, () => open);
   const openers = [
-    ...Array.from({ length: webSockets }, () => (session: Session) => overWebSocket(session)),
-    ...Array.from({ length: eventStreams }, () => (session: Session) => overEvents(session)),
+    ...many(others, (session) => openWebSocket(session, { path: 'notifications.onMine', input: {} })),
+    ...many(stalled, async (session) => {
+      const { socket } = await openWebSocket(session, comments);
+      socket.pause();
+    }),
+    ...many(webSockets, async (session) => {
+      const { onEvent } = await openWebSocket(session, comments);
+      onEvent((id) => note('webSockets', id));
+    }),
+    ...many(eventStreams, overEvents),
   ];
   for (let opened = 0; opened < openers.length; opened += openedAtOnce) {
     const some = openers.slice(opened, opened + openedAtOnce);
@@ -33,19 +43,20 @@ async function listen({ url, taskId, webSockets, eventStreams, sessions }: Liste
     process.send!({ opened: opened + some.length });
   }
 
-  async function overWebSocket(session: Session): Promise<void> {
+  async function openWebSocket(session: Session, params: object) {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/trpc?connectionParams=1`);
     await once(socket, 'open');
     socket.send(JSON.stringify({ method: 'connectionParams', data: session }));
-    const params = { path: 'comments.onTask', input: { taskId } };
     socket.send(JSON.stringify({ id: 1, method: 'subscription', params }));
     const [first] = (await once(socket, 'message')) as [Buffer];
     if (!String(first).includes('"started"')) throw new Error(`no subscription: ${String(first)}`);
+    let hear = (_id: number): void => {};
     socket.on('message', (data: Buffer) => {
       const text = String(data);
       if (text === 'PING') socket.send('PONG');
-      else note('webSockets', Number(/"id":"(\d+)"/.exec(text)![1]));
+      else hear(Number(/"id":"(\d+)"/.exec(text)![1]));
     });
+    return { socket, onEvent: (listener: (id: number) => void) => void (hear = listener) };
   }
 
   async function overEvents(session: Session): Promise<void> {

@@ -3,7 +3,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
 import type { Session } from './arrivals.ts';
-import { measureFanOut } from './fan-out.ts';
+import { countConnections, measureFanOut } from './fan-out.ts';
 import { callsAtOnce, readOptions } from './options.ts';
 import { print, type Figures, type Result } from './print.ts';
 import { prepareComments, longTaskComments, makeChatBed, signInAgain } from './world.ts';
@@ -39,6 +39,12 @@ function read(): ReturnType<typeof readOptions> {
 const connectionsPerSession = 500;
 
 const options = read();
+const listeners = {
+  webSockets: options.sockets - options.stalled,
+  eventStreams: options.streams,
+  stalled: options.stalled,
+  others: options.others,
+};
 const pinning = choosePinning();
 const cluster = await openCluster().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
@@ -113,8 +119,7 @@ async function measureListeners({ bed, service, headers }: Bench, taskId: number
     await answer.arrayBuffer();
     if (answer.status !== 200) throw new Error(`a comment was answered ${answer.status}`);
   };
-  const { sockets: webSockets, streams: eventStreams, writes } = options;
-  return measureFanOut({ url, taskId, webSockets, eventStreams, sessions }, write, { writes, pinning, report });
+  return measureFanOut({ url, taskId, ...listeners, sessions }, write, { writes: options.writes, pinning, report });
 }
 
 async function measure(result: Result): Promise<void> {
@@ -124,7 +129,7 @@ async function measure(result: Result): Promise<void> {
   const { short, long, listenedTo } = await prepareComments(bed);
   const keys = await generateKeys();
   const service = await startService(bed, keys);
-  const connections = options.sockets + options.streams;
+  const connections = countConnections(listeners);
   const [headers, ...sessions] = await signInAgain(bed, keys, 1 + Math.ceil(connections / connectionsPerSession));
   const generator = startGenerator(pinning);
   undo.push(() => generator.stop());
@@ -150,7 +155,7 @@ try {
   await measure(result);
   result.machine.loadAfter = Number(loadavg()[0]!.toFixed(1));
   report('');
-  print(result, options);
+  print(result, listeners);
   console.log(`load average after: ${result.machine.loadAfter}`);
   if (options.json) console.log(JSON.stringify(result, null, 2));
 } catch (error) {

@@ -7,6 +7,8 @@ const usage = `npm run bench:chat [-- options]
   --seconds N   how long each operation is measured, one call at a time and again ${callsAtOnce} at a time (3)
   --sockets N   WebSockets that listen (900)
   --streams N   streams of server-sent events that listen (100)
+  --stalled N   of the WebSockets, those that stop reading once they listen (0)
+  --others N    further WebSockets, each listening to something else (0)
   --writes N    comments that are written (100)
   --cpu-prof D  have the service write a profile of its processor time into the folder D
   --json        print the result as JSON as well
@@ -24,6 +26,8 @@ export function readOptions(given: string[]) {
       seconds: text('3'),
       sockets: text('900'),
       streams: text('100'),
+      stalled: text('0'),
+      others: text('0'),
       writes: text('100'),
       'cpu-prof': { type: 'string' },
       json: flag,
@@ -34,7 +38,7 @@ export function readOptions(given: string[]) {
     console.log(usage);
     process.exit(0);
   }
-  const numberOf = (name: 'seconds' | 'sockets' | 'streams' | 'writes', min: number): number => {
+  const numberOf = (name: 'seconds' | 'sockets' | 'streams' | 'stalled' | 'others' | 'writes', min: number): number => {
     const number = Number(values[name]);
     if (!(number >= min)) throw new Error(`--${name} takes a number, at least ${min}`);
     return number;
@@ -43,6 +47,8 @@ export function readOptions(given: string[]) {
     seconds: numberOf('seconds', 0.1),
     sockets: numberOf('sockets', 0),
     streams: numberOf('streams', 0),
+    stalled: numberOf('stalled', 0),
+    others: numberOf('others', 0),
     writes: numberOf('writes', 1),
     profileTo: values['cpu-prof'],
     json: values.json,

@@ -23,7 +23,7 @@ const cells = (first: string, others: string[]): string =>
 
 export function print(
   { operations, fanOut, residentMb }: Result,
-  listeners: { sockets: number; streams: number },
+  listeners: { webSockets: number; eventStreams: number; stalled: number; others: number },
 ): void {
   console.log(`\n${cells('one call at a time', ['median', 'p95', 'p99', `${callsAtOnce} at once`, 'server time'])}`);
   for (const { operation, alone, perSecond, cpuMicros } of operations) {
@@ -37,8 +37,11 @@ export function print(
   const line = (who: string, spread: Spread | undefined) => {
     if (spread) console.log(cells(who, [spread.p50, spread.p95, spread.p99, spread.max].map(ms)));
   };
-  line(`${listeners.sockets} WebSockets`, fanOut.webSockets);
-  line(`${listeners.streams} streams of events`, fanOut.eventStreams);
+  line(`${listeners.webSockets} WebSockets`, fanOut.webSockets);
+  line(`${listeners.eventStreams} streams of events`, fanOut.eventStreams);
   line('all of them', fanOut.everybody);
+  const { stalled, others } = listeners;
+  if (stalled + others > 0)
+    console.log(`beside ${stalled} that read nothing and ${others} that listen to something else`);
   console.log(`\nresident in the end: ${residentMb!.toFixed(0)} MB`);
 }
