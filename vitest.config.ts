@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { findMemoryFolder } from './test/support/memory-folder.ts';
+
+process.env['TMPDIR'] ??= findMemoryFolder();
 
 export default defineConfig({
   test: {

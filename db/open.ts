@@ -162,7 +162,8 @@ export async function openEmbedded({ folder, dump, rowSecurity }: OpenOptions = 
   }
 }
 
-async function openPGlite(folder: string | undefined, dump: Blob | undefined): Promise<PGlite> {
+/** Opens PostgreSQL in this process, on a locked folder or in memory; {@link wrapEmbedded} makes a Database of it. */
+export async function openPGlite(folder: string | undefined, dump: Blob | undefined): Promise<PGlite> {
   try {
     const pglite = await PGlite.create({
       ...(folder === undefined ? {} : { dataDir: join(folder, 'database') }),
@@ -181,7 +182,7 @@ async function openPGlite(folder: string | undefined, dump: Blob | undefined): P
 }
 
 /** Wraps an open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
-function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?: () => Promise<void>): Database {
+export function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?: () => Promise<void>): Database {
   const pool = new pg.Pool(
     Object.assign(createPgConfig(pglite), {
       types: columnTypes,

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
   cpSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,7 +10,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ import { CannotStart } from '../../server/startup/cannot-start.ts';
 import { readConfig } from '../../server/config.ts';
 import { createLogger } from '../../server/platform/log.ts';
 import { start } from '../../server/start.ts';
-import { endAllProcesses, runToEnd, startProcess } from '../support/process.ts';
+import { endAllProcesses, makeHome, runToEnd, startProcess, type Home } from '../support/process.ts';
 
 /*
  * A data folder that is not whole is never overwritten: the start says in one sentence what is missing and what to do,
@@ -31,7 +30,8 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 180_000 });
 
 const temp = mkdtempSync(join(tmpdir(), 'wms-damage-'));
 /** The folder of a service that was used and stopped in order. */
-const whole = join(temp, 'whole');
+let whole: string;
+let home: Home;
 const secondary = 'base/5/1259';
 
 async function runOnce(folder: string): Promise<string> {
@@ -42,20 +42,41 @@ async function runOnce(folder: string): Promise<string> {
 }
 
 beforeAll(async () => {
+  home = await makeHome();
+  whole = home.folder;
   await runOnce(whole);
   appendFileSync(join(whole, 'mail.jsonl'), '');
 });
 afterAll(async () => {
   await endAllProcesses();
   rmSync(temp, { recursive: true });
+  await home.remove();
 });
 
 let copies = 0;
-function copyOfWhole(): string {
+function newFolder(): string {
   const folder = join(temp, `copy-${(copies += 1)}`);
+  mkdirSync(folder, { mode: 0o700 });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function copyOfWhole(): string {
+  const folder = newFolder();
   cpSync(whole, folder, { recursive: true });
   chmodSync(folder, 0o700);
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A folder for a start that changes no file: its files are those of `whole`, until a damage replaces one. */
+function linksToWhole(): string {
+  const folder = newFolder();
+  for (const entry of readdirSync(whole, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const link = join(folder, path.slice(whole.length));
+    if (entry.isFile()) linkSync(path, link);
+    else mkdirSync(link, { recursive: true });
+  }
   return folder;
 }
 
@@ -70,20 +91,30 @@ async function errorOfStart(folder: string): Promise<unknown> {
   );
 }
 
-/** Every file and folder with a checksum of what it holds. */
+/** Every file and folder with what changes when it is written to or replaced. */
 function contentOf(folder: string): Record<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
     entries.map((entry) => {
       const path = join(entry.parentPath, entry.name);
-      const hash = entry.isFile() ? createHash('sha1').update(readFileSync(path)).digest('hex') : 'folder';
-      return [path.slice(folder.length), hash];
+      const { ino, size, mode, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+      return [path.slice(folder.length), entry.isFile() ? [ino, size, mode, mtimeNs, ctimeNs].join(' ') : 'folder'];
     }),
   );
 }
 
+/** A new file in place of the one that may belong to `whole` as well. */
+function replace(file: string, content: string | Buffer): void {
+  rmSync(file);
+  writeFileSync(file, content);
+}
+
 function zero(file: string): void {
-  writeFileSync(file, Buffer.alloc(statSync(file).size));
+  replace(file, Buffer.alloc(statSync(file).size));
+}
+
+function truncate(file: string, bytes: number): void {
+  replace(file, readFileSync(file).subarray(0, bytes));
 }
 
 function replaceByFolder(path: string): void {
@@ -97,7 +128,7 @@ type Damage = [what: string, act: (folder: string) => void, sentence: RegExp];
 
 const damages: Damage[] = [
   ['PG_VERSION is missing', (at) => rmSync(join(at, 'database/PG_VERSION')), /damaged: PG_VERSION is missing/],
-  ['PG_VERSION is of another version', (at) => writeFileSync(join(at, 'database/PG_VERSION'), '9.6\n'), /says "9\.6"/],
+  ['PG_VERSION is of another version', (at) => replace(join(at, 'database/PG_VERSION'), '9.6\n'), /says "9\.6"/],
   [
     'the database folder is empty',
     (at) => {
@@ -128,7 +159,7 @@ const damages: Damage[] = [
     },
     /damaged: it is a file and no folder/,
   ],
-  ['the control file is truncated', (at) => truncateSync(join(at, control), 100), /pg_control has 100 bytes instead/],
+  ['the control file is truncated', (at) => truncate(join(at, control), 100), /pg_control has 100 bytes instead/],
   ['the control file is zeroed', (at) => zero(join(at, control)), /pg_control does not hold what it should/],
   ['the control file is missing', (at) => rmSync(join(at, control)), /pg_control is missing/],
   [
@@ -139,7 +170,7 @@ const damages: Damage[] = [
     },
     /pg_wal holds no log of writes/,
   ],
-  ['a relation is truncated', (at) => truncateSync(join(at, 'database', secondary), 8192), /1259 has 8192 bytes/],
+  ['a relation is truncated', (at) => truncate(join(at, 'database', secondary), 8192), /1259 has 8192 bytes/],
   ['a relation is missing', (at) => rmSync(join(at, 'database', secondary)), /base\/5\/1259 is missing/],
   [
     'a file is in place of a folder of the database',
@@ -154,13 +185,9 @@ const damages: Damage[] = [
     (at) => renameSync(join(at, 'database/base'), join(at, 'base')),
     /base\/1 is m/,
   ],
-  ['the keys are half written', (at) => truncateSync(join(at, 'auth-keys.json'), 20), /^The keys in .* cannot be used/],
+  ['the keys are half written', (at) => truncate(join(at, 'auth-keys.json'), 20), /^The keys in .* cannot be used/],
   ['the keys are a folder', (at) => replaceByFolder(join(at, 'auth-keys.json')), /^The keys in .* cannot be used/],
-  [
-    'the demo sign-in is half written',
-    (at) => truncateSync(join(at, 'demo-sign-in.json'), 9),
-    /^The demo sign-in in .*/,
-  ],
+  ['the demo sign-in is half written', (at) => truncate(join(at, 'demo-sign-in.json'), 9), /^The demo sign-in in .*/],
   ['the lock is a folder', (at) => replaceByFolder(join(at, 'lock')), /^The lock of the data folder, .*delete it/],
   [
     'the mail file is a folder',
@@ -172,7 +199,7 @@ const damages: Damage[] = [
 describe.runIf(inject('template').kind === 'embedded')('a data folder', () => {
   // What the process makes of a CannotStart is proved once, below.
   test.each(damages)('of which %s stops the start in one sentence and stays as it is', async (_what, act, sentence) => {
-    const folder = copyOfWhole();
+    const folder = linksToWhole();
     act(folder);
     const before = contentOf(folder);
     const error = (await errorOfStart(folder)) as CannotStart;
@@ -202,23 +229,22 @@ describe.runIf(inject('template').kind === 'embedded')('a data folder', () => {
     expect(code).toBe(1);
   });
 
-  test('that other users may enter is closed to them, with its files, and the log says so', async () => {
+  test('of a killed process opens, and one that other users may enter is closed to them', async () => {
     const folder = copyOfWhole();
+    const service = await startProcess({ DATA_DIR: folder });
+    service.signal('SIGKILL');
+    await service.ended;
     chmodSync(folder, 0o755);
     chmodSync(join(folder, 'database', secondary), 0o666);
-    expect(await runOnce(folder)).toMatch(/"mode":"755","msg":"the data folder was open to other users/);
+    const said = await runOnce(folder);
+    expect(said).toContain('ready at');
+
+    // One that other users may enter is closed to them, with its files, and the log says so.
+    expect(said).toMatch(/"mode":"755","msg":"the data folder was open to other users/);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const database = join(folder, 'database');
     for (const name of ['base/5', 'global'])
       for (const file of readdirSync(join(database, name)))
         expect([file, statSync(join(database, name, file)).mode & 0o077]).toEqual([file, 0]);
-  });
-
-  test('of a killed process opens, although its files are not as at the last stop', async () => {
-    const folder = copyOfWhole();
-    const service = await startProcess({ DATA_DIR: folder });
-    service.signal('SIGKILL');
-    await service.ended;
-    expect(await runOnce(folder)).toContain('ready at');
   });
 });

@@ -4,7 +4,14 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makePipe, type Pipe } from '../support/pipe.ts';
-import { compileCache, endAllProcesses, findFreePort, makeHome, type Home } from '../support/process.ts';
+import {
+  compileCache,
+  endAllProcesses,
+  findFreePort,
+  makeHome,
+  startingQuickly,
+  type Home,
+} from '../support/process.ts';
 
 /*
  * However the process is told to end, and whatever became of the reader of its output, it has ended within 15 seconds.
@@ -81,7 +88,16 @@ async function start(
   const [program, ...parameters] = command;
   const child = spawn(program!, parameters, {
     cwd: root,
-    env: { PATH, HOME, ...compileCache, PORT: String(port), SEED_DEMO: 'false', ...home.environment, ...environment },
+    env: {
+      PATH,
+      HOME,
+      ...compileCache,
+      NODE_OPTIONS: startingQuickly,
+      PORT: String(port),
+      SEED_DEMO: 'false',
+      ...home.environment,
+      ...environment,
+    },
     stdio: ['ignore', stdout.writingEnd, stderr.writingEnd],
     detached: true,
   });

@@ -47,9 +47,6 @@ const code = (email: string) => ({
 let ids: Record<'dead' | 'late' | 'failed' | 'planned', number>;
 
 beforeAll(async () => {
-  const service = await startProcess(environment);
-  service.signal('SIGTERM');
-  await service.ended;
   await onDatabase(async (db) => {
     const insert = (key: string, row: object) =>
       db

@@ -151,17 +151,24 @@ describe('a process killed in the middle of 200 writes', () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(80);
     expect(acknowledged.length).toBeLessThan(200);
 
-    service = await startProcess(home.environment);
+    service = await startProcess(home.environment, ['npm', 'start']);
     const again = await signInToDemo();
     const answers = await Promise.all(acknowledged.map((id) => again.get(`/api/projects/${id}/`)));
     expect(answers.map(({ status, body }) => (status === 200 ? (body._id as number) : status))).toEqual(acknowledged);
   });
 });
 
+describe('a process under npm', () => {
+  test('receives a SIGTERM to npm, ends with it and leaves no orphan', async () => {
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(service.stdout()).toContain('"stopped"');
+    await expect(fetch(service.url)).rejects.toThrow('fetch failed');
+  });
+});
+
 describe('a process whose output nobody reads any more', () => {
   test('comes up, serves on, and ends when it is told to', async () => {
-    service.signal('SIGTERM');
-    await service.ended;
     const port = await findFreePort();
     service = await launch([process.execPath, 'server/main.ts'], { ...home.environment, PORT: String(port) });
     service.stopReading();
@@ -173,15 +180,5 @@ describe('a process whose output nobody reads any more', () => {
     await signInToDemo();
     service.signal('SIGTERM');
     expect(await service.ended).toBe(0);
-  });
-});
-
-describe('a process under npm', () => {
-  test('receives a SIGTERM to npm, ends with it and leaves no orphan', async () => {
-    service = await startProcess(home.environment, ['npm', 'start']);
-    service.signal('SIGTERM');
-    expect(await service.ended).toBe(0);
-    expect(service.stdout()).toContain('"stopped"');
-    await expect(fetch(service.url)).rejects.toThrow('fetch failed');
   });
 });

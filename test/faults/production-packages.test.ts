@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endAllProcesses, launch, makeHome, runToEnd, type Home, type ServiceProcess } from '../support/process.ts';
+import {
+  endAllProcesses,
+  launch,
+  makeHome,
+  runToEnd,
+  startingQuickly,
+  type Home,
+  type ServiceProcess,
+} from '../support/process.ts';
 
 /*
  * An installation by `npm ci --omit=dev`: the service's own files, and of the packages those that the lock file does not
@@ -35,7 +43,7 @@ async function installed(): Promise<[string, Entry][]> {
 }
 
 /** The packages are taken for what stands in that folder, not for what is beside the files that are linked. */
-const environment = { NODE_OPTIONS: '--preserve-symlinks' };
+const environment = { NODE_OPTIONS: `--preserve-symlinks ${startingQuickly}` };
 const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
 
 beforeAll(async () => {

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { inject } from 'vitest';
 import { openEmbedded, openServer, type Database, type ServerOptions } from '../../db/open.ts';
+import { createEmbeddedInstances } from './embedded-instances.ts';
 import { runOn, withDatabase } from './template.ts';
+
+const embedded = createEmbeddedInstances();
 
 /**
  * A database of one's own with row security, cloned from the migrated template; `close` leaves nothing behind, and fails
@@ -11,7 +14,7 @@ import { runOn, withDatabase } from './template.ts';
 export async function openClone(options: Omit<ServerOptions, 'rowSecurity'> = {}): Promise<Database> {
   const template = inject('template');
   const rowSecurity = true;
-  if (template.kind === 'embedded') return openEmbedded({ dump: await openAsBlob(template.dumpFile), rowSecurity });
+  if (template.kind === 'embedded') return embedded.take(template.dumpFile, { rowSecurity });
 
   const name = `wms_test_${randomBytes(6).toString('hex')}`;
   await runOn(template.url, `create database ${name} template ${template.database}`);
@@ -39,7 +42,7 @@ export async function openEmpty(
 ): Promise<{ databases: Database[]; remove(): Promise<void> }> {
   const template = inject('template');
   if (template.kind === 'embedded') {
-    const database = await openEmbedded();
+    const database = await openEmbedded({ dump: await openAsBlob(template.emptyDumpFile) });
     return { databases: [database], remove: () => database.close() };
   }
   const name = `wms_test_${randomBytes(6).toString('hex')}`;

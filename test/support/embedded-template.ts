@@ -9,6 +9,8 @@ import { embeddedExtensions, openEmbedded } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
 
 export type EmbeddedTemplate = {
+  /** A database without a table, in memory. */
+  emptyDumpFile: string;
   /** For databases in memory. */
   dumpFile: string;
   /** The data folder of a service that was started once, for processes. */
@@ -33,6 +35,7 @@ export async function makeEmbeddedTemplate(): Promise<EmbeddedTemplate> {
 }
 
 const placesIn = (folder: string): EmbeddedTemplate => ({
+  emptyDumpFile: join(folder, 'empty.tar'),
   dumpFile: join(folder, 'dump.tar'),
   dataFolder: join(folder, 'data'),
 });
@@ -55,22 +58,25 @@ async function versionOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 20);
 }
 
-async function make({ dumpFile, dataFolder }: EmbeddedTemplate): Promise<void> {
+async function make({ emptyDumpFile, dumpFile, dataFolder }: EmbeddedTemplate): Promise<void> {
   const database = await openEmbedded({ folder: dataFolder });
   await migrate(database.owner.db);
   await secureTables(database.owner.db);
   await database.close();
-
-  // PostgreSQL's own template databases are two thirds of it and serve no test.
   const copy = `${dumpFile}.database`;
   await cp(join(dataFolder, 'database'), copy, { recursive: true });
-  const pglite = await PGlite.create({ dataDir: copy, extensions: embeddedExtensions });
+  await dump(await PGlite.create({ dataDir: copy, extensions: embeddedExtensions }), dumpFile);
+  await rm(copy, { recursive: true });
+  await dump(await PGlite.create({ extensions: embeddedExtensions }), emptyDumpFile);
+}
+
+async function dump(pglite: PGlite, file: string): Promise<void> {
+  // PostgreSQL's own template databases are two thirds of it and serve no test.
   for (const name of ['template0', 'template1']) {
     await pglite.exec(`alter database ${name} is_template false`);
     await pglite.exec(`drop database ${name}`);
   }
-  const dump = await pglite.dumpDataDir('none');
+  const dumped = await pglite.dumpDataDir('none');
   await pglite.close();
-  await writeFile(dumpFile, Buffer.from(await dump.arrayBuffer()));
-  await rm(copy, { recursive: true });
+  await writeFile(file, Buffer.from(await dumped.arrayBuffer()));
 }

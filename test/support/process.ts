@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cpSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,8 @@ export type Home = {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Where `npm start` keeps what Node has compiled. */
 export const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node') };
+/** For NODE_OPTIONS: see baseline-compiler.cjs. */
+export const startingQuickly = `--require "${join(root, 'test/support/baseline-compiler.cjs')}"`;
 const running = new Set<ServiceProcess>();
 
 /** A home whose database is migrated already, which takes most of a first start; with `isNew` the database is empty. */
@@ -45,7 +48,7 @@ export async function makeHome({ isNew = false } = {}): Promise<Home> {
   const template = inject('template');
   const folder = await mkdtemp(join(tmpdir(), 'wms-home-'));
   if (template.kind === 'embedded') {
-    if (!isNew) await cp(template.dataFolder, folder, { recursive: true });
+    if (!isNew) cpSync(template.dataFolder, folder, { recursive: true });
     return {
       folder,
       environment: { DATA_DIR: folder },
@@ -90,11 +93,12 @@ export async function findFreePort(): Promise<number> {
 /** Starts a process and waits until it ends or `until` is in what it says. */
 export async function launch(command: string[], environment: Environment, until?: string): Promise<ServiceProcess> {
   const [program, ...parameters] = command;
+  const settings = { PORT: '0', DATABASE_ROW_SECURITY: 'true' };
   // Nothing of the tests' own environment but the way to programs may tell the service anything.
   const { PATH, HOME } = process.env;
   const child = spawn(program!, parameters, {
     cwd: root,
-    env: { PATH, HOME, ...compileCache, PORT: '0', DATABASE_ROW_SECURITY: 'true', ...environment },
+    env: { PATH, HOME, ...compileCache, NODE_OPTIONS: startingQuickly, ...settings, ...environment },
     stdio: 'pipe',
     // A process group of its own, to be ended as a whole.
     detached: true,
