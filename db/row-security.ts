@@ -12,6 +12,10 @@ export class RowSecurityDenied extends Error {
 const lockKey = 7_210_018;
 const insufficientPrivilege = '42501';
 
+/** Tables whose rows nobody changes: see 0026-audit-log. */
+const addedOnlyTables = ['audit_log', 'audit_seals'];
+const addedOnly = sql`(${sql.join(addedOnlyTables)})`;
+
 type Table = { name: string; isSequence: boolean; lacksGrants: boolean; lacksPolicies: boolean };
 
 /**
@@ -79,7 +83,8 @@ async function listUnsecured(db: Db): Promise<Table[]> {
       cross join lateral (
         select bool_and(
           case c.relkind when 'S' then has_sequence_privilege(role, c.oid, 'usage')
-          else has_table_privilege(role, c.oid, 'select') and has_table_privilege(role, c.oid, 'delete') end
+          else has_table_privilege(role, c.oid, 'select')
+            and has_table_privilege(role, c.oid, case when c.relname in ${addedOnly} then 'insert' else 'delete' end) end
         ) as all_rights
         from (values (${companyRole}), (${acrossRole})) as r (role)
       ) as rights
@@ -93,7 +98,11 @@ async function secure(db: Db, { name, isSequence, lacksGrants, lacksPolicies }: 
   const table = sql.ref(name);
   const company = sql.ref(companyRole);
   const across = sql.ref(acrossRole);
-  const rights = isSequence ? sql`usage on sequence` : sql`select, insert, update, delete on`;
+  const rights = isSequence
+    ? sql`usage on sequence`
+    : addedOnlyTables.includes(name)
+      ? sql`select, insert on`
+      : sql`select, insert, update, delete on`;
   if (lacksGrants) await sql`grant ${rights} ${table} to ${company}, ${across}`.execute(db);
   if (!lacksPolicies) return;
   await sql`drop policy if exists one_company on ${table}`.execute(db);

@@ -43,6 +43,40 @@ export type Schema = {
     created_at: Date;
     expires_at: Date;
   };
+  audit_clock: {
+    xid_offset: Generated<number>;
+    only_row: Generated<boolean>;
+  };
+  audit_log: {
+    company_id: number;
+    xid: number;
+    audit_id: GeneratedAlways<number>;
+    at: Generated<Date>;
+    account_id: number | null;
+    employee_id: number | null;
+    api_key_id: number | null;
+    session_id: number | null;
+    network: string | null;
+    request_id: string | null;
+    transport: string;
+    operation: string;
+    subject_kind: string | null;
+    subject_id: number | null;
+    changes: Json;
+    result: string;
+    error_code: string | null;
+    times: Generated<number>;
+  };
+  audit_seals: {
+    company_id: number;
+    seal_id: number;
+    from_xid: number;
+    to_xid: number;
+    row_count: number;
+    entries: Buffer;
+    statement: string;
+    sealed_at: Generated<Date>;
+  };
   comment_counts: {
     company_id: number;
     employee_id: number;
@@ -431,6 +465,46 @@ export type Schema = {
     expires_at: Date;
     ticket_hash: string | null;
   };
+  webhook_attempts: {
+    company_id: number;
+    message_id: number;
+    attempt_id: GeneratedAlways<number>;
+    at: Date;
+    duration_ms: number;
+    status: number | null;
+    error: string | null;
+    answer: string | null;
+  };
+  webhook_messages: {
+    company_id: number;
+    message_id: GeneratedAlways<number>;
+    webhook_id: number;
+    public_id: Generated<string>;
+    type: string;
+    stream: string | null;
+    sequence: number | null;
+    payload: Json;
+    at: Date;
+    state: Generated<string>;
+    attempts: Generated<number>;
+    due_at: Date;
+    leased_until: Date | null;
+  };
+  webhooks: {
+    company_id: number;
+    webhook_id: GeneratedAlways<number>;
+    url: string;
+    description: string | null;
+    events: string[];
+    sealed_secret: Buffer;
+    sealed_previous_secret: Buffer | null;
+    previous_secret_until: Date | null;
+    is_enabled: Generated<boolean>;
+    disabled_because: string | null;
+    failing_since: Date | null;
+    created_at: Date;
+    updated_at: Date;
+  };
   work_days: {
     company_id: number;
     employee_id: number;
@@ -457,6 +531,8 @@ export type Schema = {
 export const companyTables: ReadonlySet<string> = new Set([
   'api_key_sign_ins',
   'api_keys',
+  'audit_log',
+  'audit_seals',
   'comment_counts',
   'comment_likes',
   'comment_mentions',
@@ -488,6 +564,9 @@ export const companyTables: ReadonlySet<string> = new Set([
   'task_logs',
   'tasks',
   'timers',
+  'webhook_attempts',
+  'webhook_messages',
+  'webhooks',
   'work_days',
   'work_totals',
   'workspaces',

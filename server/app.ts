@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { Bus } from '../db/bus.ts';
 import type { Database } from '../db/open.ts';
+import { createAuditSealer, type AuditSealer } from './jobs/audit-seals.ts';
 import { createMornings, type Mornings } from './jobs/mornings.ts';
 import { handlers } from './jobs/handlers.ts';
 import { createSweep, type Sweep } from './jobs/sweep.ts';
 import { createTableStatistics, type TableStatistics } from './jobs/table-statistics.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createWorker, type Worker } from './jobs/worker.ts';
+import { createWebhookWorker, type WebhookWorker } from './webhooks/worker.ts';
 import { createShell } from './surfaces/http/app-shell.ts';
 import { registerDemoPage } from './surfaces/docs/demo.ts';
 import { registerDocs } from './surfaces/docs/docs.ts';
@@ -16,12 +18,15 @@ import { registerMetrics } from './surfaces/ops/metrics.ts';
 import { registerPictures } from './surfaces/rest/pictures.ts';
 import { registerRest } from './surfaces/rest/rest.ts';
 import { registerTrpc } from './surfaces/trpc/trpc.ts';
+import { createRefusals } from './kernel/audit-refusals.ts';
+import { createFindSubject } from './kernel/audit-subjects.ts';
 import { createBackground } from './platform/background.ts';
 import { createConnections } from './platform/connections.ts';
 import type { Services, Settings } from './kernel/context.ts';
 import type { Clock } from './platform/clock.ts';
 import { createCredentials } from './kernel/credentials.ts';
 import type { IdentityProviders } from './platform/identity-provider.ts';
+import { createOutboundAddresses, type ResolveName } from './platform/outbound-addresses.ts';
 import type { Limits } from './platform/rate-limits.ts';
 import { createPasswords } from './platform/passwords.ts';
 import type { Tokens } from './platform/tokens.ts';
@@ -46,10 +51,16 @@ export type AppParts = {
     connectionsPerNetwork?: number;
     /** A separate server for /metrics, not reachable by the public, and also for the reference if it says so. */
     opsPort?: { hasDocs: boolean };
+    /** Networks that are not public and that webhooks may lead to. */
+    webhookNetworks?: string[];
+    /** Rows of the audit log are kept for so many days; for ever by default. */
+    auditRetentionDays?: number | undefined;
     /** Whether the demo page is served. */
     hasDemoPage?: boolean;
   };
   logger: Logger;
+  /** Finds the addresses of the hosts of webhooks; the name servers of the machine by default. */
+  resolveName?: ResolveName;
   /** Whether Redis answers; left out where there is none. */
   isRedisUp?: () => boolean;
   onUndeclaredError?: Services['onUndeclaredError'];
@@ -60,9 +71,11 @@ export type App = {
   /** For operators only, if the settings ask for it. */
   opsServer: FastifyInstance | undefined;
   worker: Worker;
+  webhookWorker: WebhookWorker;
   sweep: Sweep;
   tableStatistics: TableStatistics;
   mornings: Mornings;
+  auditSealer: AuditSealer;
   services: Services;
   /** Finishes open requests, background work and due jobs. The database stays open. */
   close(): Promise<void>;
@@ -70,27 +83,38 @@ export type App = {
 
 /** Builds the service. It does not listen and reads no environment. */
 export async function createApp(parts: AppParts): Promise<App> {
-  const { database, clock, logger } = parts;
-  const { services, worker, dispatcher } = createServices(parts);
-  const sweep = createSweep({ database, clock, log: logger });
+  const { database, logger, settings } = parts;
+  const { services, worker, webhookWorker, dispatcher } = createServices(parts);
+  const sweep = createSweep({
+    ...services,
+    audit:
+      settings.auditRetentionDays === undefined
+        ? undefined
+        : { tokens: services.tokens, retentionDays: settings.auditRetentionDays },
+  });
   const tableStatistics = createTableStatistics({ database, log: logger });
   const mornings = createMornings(services);
-  const { server, opsServer } = await createServers(parts, services, worker);
+  const auditSealer = createAuditSealer(services);
+  const { server, opsServer } = await createServers(parts, services, { worker, webhookWorker });
   dispatcher.start();
   return {
     server,
     opsServer,
     worker,
+    webhookWorker,
     sweep,
     tableStatistics,
     mornings,
+    auditSealer,
     services,
     async close() {
       await server.close();
       // The metrics stay readable until the end of a shutdown.
       await opsServer?.close();
       await services.background.drain();
-      await Promise.all([worker.stop(), sweep.stop(), tableStatistics.stop(), mornings.stop(), dispatcher.stop()]);
+      await services.audit.refusals.flush();
+      const parallel = [worker, webhookWorker, sweep, tableStatistics, mornings, auditSealer, dispatcher];
+      await Promise.all(parallel.map((one) => one.stop()));
     },
   };
 }
@@ -102,8 +126,14 @@ function createServices(parts: AppParts) {
   const connections = createConnections();
   const dispatcher = createDispatcher({ database, clock, log, settings, connections, bus: parts.bus ?? database.bus });
   const wakeWorker = () => worker.wake();
-  const shared = { database, clock, log, settings, tokens, streams: dispatcher, wakeWorker };
+  const wakeWebhooks = () => webhookWorker.wake();
+  const outbound = createOutboundAddresses({
+    ...(settings.webhookNetworks && { allowedNetworks: settings.webhookNetworks }),
+    ...(parts.resolveName && { resolveName: parts.resolveName }),
+  });
+  const shared = { database, clock, log, settings, tokens, outbound, streams: dispatcher, wakeWorker, wakeWebhooks };
   const worker: Worker = createWorker({ ...shared, mailer }, handlers);
+  const webhookWorker: WebhookWorker = createWebhookWorker(shared);
   const services: Services = {
     ...shared,
     credentials: createCredentials({ database, clock, background }),
@@ -111,16 +141,21 @@ function createServices(parts: AppParts) {
     limits,
     identityProviders,
     background,
+    audit: { findSubject: createFindSubject(appRouter), refusals: createRefusals({ database, log }) },
     connections,
     onUndeclaredError:
       parts.onUndeclaredError ??
       ((operation, code) => log.error({ operation, code }, 'an undeclared error was answered')),
   };
-  return { services, worker, dispatcher };
+  return { services, worker, webhookWorker, dispatcher };
 }
 
 /** The public HTTP server with all surfaces, and a separate one for operators if the settings ask for it. */
-async function createServers({ settings, logger, isRedisUp }: AppParts, services: Services, worker: Worker) {
+async function createServers(
+  { settings, logger, isRedisUp }: AppParts,
+  services: Services,
+  workers: Pick<App, 'worker' | 'webhookWorker'>,
+) {
   const { database } = services;
   const { server, isClosing, countRefusedConnections, readBody, refuseOtherMethods } = await createShell({
     logger,
@@ -129,7 +164,7 @@ async function createServers({ settings, logger, isRedisUp }: AppParts, services
     connectionsPerNetwork: settings.connectionsPerNetwork,
   });
   const ops = settings.opsPort && (await createShell({ logger, trustProxy: false, corsOrigins: [] }));
-  const measured = { ...services, worker, countRefusedConnections, isRedisUp };
+  const measured = { ...services, ...workers, countRefusedConnections, isRedisUp };
   registerMetrics(server, appRouter, measured, ops?.server ?? server);
   if (ops) registerHealth(ops.server, { database, isClosing });
   registerHealth(server, { database, isClosing });

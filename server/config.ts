@@ -123,6 +123,12 @@ const schema = z.object({
     .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')
     .default([])
     .describe('Addresses or CIDR networks of the proxies in front, by comma; only their X-Forwarded-For is used'),
+  WEBHOOK_ALLOWED_NETWORKS: words
+    .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')
+    .default([])
+    .describe(
+      'Addresses or CIDR networks that are not public and that webhooks may lead to, there also by plain http, by comma; see Webhooks',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -155,6 +161,12 @@ const schema = z.object({
     .describe(
       'Open unauthenticated connections of one network (an IPv4 address, an IPv6 /64); one more gets 429 and is closed. Those of TRUST_PROXY, 127.0.0.1 and ::1 are not counted, because they are shared',
     ),
+  AUDIT_RETENTION_DAYS: z.coerce
+    .number('must be a number')
+    .int()
+    .min(30)
+    .optional()
+    .describe('Rows of the audit log are deleted after so many days, with their seals. Default: never'),
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
   SEED_DEMO: flag
     .optional()

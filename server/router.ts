@@ -1,4 +1,5 @@
 import { apiKeys } from './features/api-keys/index.ts';
+import { audit } from './features/audit/index.ts';
 import { auth } from './features/auth/index.ts';
 import { comments } from './features/comments/index.ts';
 import { company } from './features/company/index.ts';
@@ -14,6 +15,7 @@ import { taskLogs } from './features/task-logs/index.ts';
 import { tasks } from './features/tasks/index.ts';
 import { timesheets } from './features/timesheets/index.ts';
 import { timers } from './features/timers/index.ts';
+import { webhooks } from './features/webhooks/index.ts';
 import { router } from './kernel/trpc.ts';
 
 /** All operations of the service, by feature. */
@@ -34,6 +36,8 @@ export const appRouter = router({
   statistics,
   comments,
   notifications,
+  webhooks,
+  audit,
 });
 
 /** For typed clients. */

@@ -100,9 +100,11 @@ async function startOn(
   const opsUrl = await listenForOperators(app, config);
   clock.start();
   app.worker.start();
+  app.webhookWorker.start();
   app.sweep.start();
   app.tableStatistics.start();
   app.mornings.start();
+  app.auditSealer.start();
   return {
     url,
     opsUrl,
@@ -135,8 +137,10 @@ function settingsOf(
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
     connectionsPerNetwork: config.CONNECTIONS_PER_NETWORK,
+    webhookNetworks: config.WEBHOOK_ALLOWED_NETWORKS,
     ...(config.OPS_PORT === undefined ? {} : { opsPort: { hasDocs: config.OPS_DOCS } }),
     hasDemoPage: demoPage !== undefined,
+    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
   };
 }
 

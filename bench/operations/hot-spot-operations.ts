@@ -44,6 +44,14 @@ const anybody = ({ employees }: World): number =>
 const taskOfFirstProject = ({ tasks, projects }: World): number =>
   tasks.first + projects.count * Math.floor(Math.random() * Math.floor(tasks.count / projects.count));
 
+/** One of the first 64 projects, and a task of it. */
+const projectOfMany = ({ projects }: World): number =>
+  pick({ first: projects.first, count: Math.min(64, projects.count) });
+const taskOfMany = ({ tasks, projects }: World): number =>
+  tasks.first + Math.floor(Math.random() * Math.min(64, projects.count));
+
+const addTask = (projectId: number) => ({ path: '/api/tasks/', body: { projectId, title: 'Cut the gears' } });
+
 const days = 3_000;
 
 /** Of what each caller has of their own: a log, a comment or a task. */
@@ -52,7 +60,7 @@ const ownWrites = ({ employeeId, tasks, projects }: World) => {
   const kind = Math.floor(Math.random() * 3);
   if (kind === 0) return log({ employeeId, taskId, startMs: anyTime(days) });
   if (kind === 1) return { path: '/api/task-chats/', body: { taskId, sender: employeeId, message: 'It turns.' } };
-  return { path: '/api/tasks/', body: { projectId: projects.first, title: 'Cut the gears' } };
+  return addTask(projects.first);
 };
 
 export const hotSpots: Record<string, HotSpot> = {
@@ -79,6 +87,20 @@ export const hotSpots: Record<string, HotSpot> = {
     spread: write('many', (world) =>
       log({ employeeId: anybody(world), taskId: pick(world.tasks), startMs: anyTime(days) }),
     ),
+  },
+  'logs-of-project': {
+    title: 'logs of many people in one project, in 64',
+    hot: write('one', (world) =>
+      log({ employeeId: anybody(world), taskId: taskOfFirstProject(world), startMs: anyTime(days) }),
+    ),
+    spread: write('many', (world) =>
+      log({ employeeId: anybody(world), taskId: taskOfMany(world), startMs: anyTime(days) }),
+    ),
+  },
+  'tasks-of-project': {
+    title: 'new tasks in one project, in 64',
+    hot: write('one', ({ projects }) => addTask(projects.first)),
+    spread: write('many', (world) => addTask(projectOfMany(world))),
   },
   companies: {
     title: 'logs, comments and tasks of 64 people of one company, of 64',

@@ -17,8 +17,8 @@ export type Procedure = {
   input: Schema | undefined;
   /** Its answer, or each of its events. */
   output: Schema;
-  /** The media type of the file that it answers on request. */
-  downloadType: string | undefined;
+  /** The media types of the files that it answers on request. */
+  downloadTypes: string[];
 };
 
 /** The field that requests a file; over tRPC, which has no files, it has no effect. */
@@ -36,7 +36,7 @@ export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
       meta,
       input: input && withoutField(toSchema(input, 'input'), choice && downloadField),
       output: toSchema(answer, 'output'),
-      downloadType: choice?.mediaType,
+      downloadTypes: Object.keys(choice?.files ?? {}),
     };
   });
 }

@@ -96,7 +96,7 @@ export interface IssueCodes {\n${lines.join('\n')}\n}`;
 }
 
 function declareSection(section: string, operations: Operation[]): string {
-  const methods = operations.flatMap((operation) => [methodOf(operation), downloadOf(operation) ?? []].flat());
+  const methods = operations.flatMap((operation) => [methodOf(operation), ...downloadsOf(operation)]);
   return `export interface ${pascalCase(section)}Operations {\n${methods.join('\n\n')}\n}`;
 }
 
@@ -116,12 +116,13 @@ function inputOf({ inputType, input }: Operation): string[] {
 
 const isOptional = ({ type, required = [] }: Schema): boolean => type === 'object' && required.length === 0;
 
-function downloadOf(operation: Operation): string | undefined {
-  const { downloadType, name } = operation;
-  if (downloadType === undefined) return undefined;
-  const doc = docOf(`The same as \`${name}\`, as a file (${downloadType}) that comes while it is made.`, '  ');
+function downloadsOf(operation: Operation): string[] {
+  const { downloadTypes, name } = operation;
   const parameters = [...inputOf(operation), 'options?: CallOptions'].join(', ');
-  return `${doc}  ${fileVerbOf(downloadType)}(${parameters}): Promise<Download>;`;
+  return downloadTypes.map((type) => {
+    const doc = docOf(`The same as \`${name}\`, as a file (${type}) that comes while it is made.`, '  ');
+    return `${doc}  ${fileVerbOf(type)}(${parameters}): Promise<Download>;`;
+  });
 }
 
 /** `csv` requests `text/csv`. */
@@ -203,11 +204,10 @@ export const operations: Record<string, Record<string, string>> = {\n${lines.joi
 
 function declareDownloads(operations: Operation[]): string {
   const lines = operations
-    .filter(({ downloadType }) => downloadType !== undefined)
-    .map(({ section, downloadType, meta }) => {
-      const verb = fileVerbOf(downloadType!);
-      return `  '${section}.${verb}': '${meta.openapi!.path}?format=${verb}',`;
-    });
+    .flatMap(({ section, downloadTypes, meta }) =>
+      downloadTypes.map((type) => ({ section, meta, verb: fileVerbOf(type) })),
+    )
+    .map(({ section, meta, verb }) => `  '${section}.${verb}': '${meta.openapi!.path}?format=${verb}',`);
   return `/** Where files come from. */
 export const downloads: Record<string, string> = {\n${lines.join('\n')}\n};`;
 }

@@ -31,9 +31,10 @@ export interface StreamOptions {
   /** Aborting it ends the stream as leaving its loop does. */
   signal?: AbortSignal | undefined;
   /**
-   * Called with each change of the state. At the first `live`, read the current state: from then on no event is missed.
+   * Called with each change of the state, and the transport. At the first `live`, read the current state: from then on no event
+   * is missed. With `sse` each stream takes one of the six connections that a browser has for a service over HTTP/1.1.
    */
-  onStatus?: ((status: StreamStatus) => void) | undefined;
+  onStatus?: ((status: StreamStatus, transport: 'websocket' | 'sse') => void) | undefined;
 }
 
 /**

@@ -415,6 +415,106 @@ export interface ProjectsUpdateInput {
   status?: 'active' | 'on_hold' | 'completed' | 'archived';
 }
 
+export interface ProjectsOnCompanyInput {
+  /**
+   * The id of the last event that the caller has; what came after it is sent first. Without it the
+   * subscription begins with what happens from now on; `now` does the same and says first where that is.
+   */
+  lastEventId?: string | null;
+}
+
+/** Somebody has started a project. */
+export interface ProjectCreated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'project.created';
+  /** When it happened */
+  at: string;
+  projectId: number;
+  project: ProjectHeader;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/** A project without its logged hours */
+export interface ProjectHeader {
+  _id: number;
+  name: string;
+  description: string | null;
+  companyId: number;
+  owner_id: number;
+  /** null is without limit */
+  allocatedHours: number | null;
+  status: 'active' | 'on_hold' | 'completed' | 'archived';
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+/** Somebody has changed a project. */
+export interface ProjectUpdated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'project.updated';
+  /** When it happened */
+  at: string;
+  projectId: number;
+  project: ProjectHeader;
+  /** The fields that have changed, and no others */
+  changes: {
+    name?: { before: string; after: string };
+    description?: { before: string | null; after: string | null };
+    owner_id?: { before: number; after: number };
+    allocatedHours?: {
+      /** null is without limit */
+      before: number | null;
+      /** null is without limit */
+      after: number | null;
+    };
+    status?: {
+      before: 'active' | 'on_hold' | 'completed' | 'archived';
+      after: 'active' | 'on_hold' | 'completed' | 'archived';
+    };
+  };
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/**
+ * Somebody has deleted a project: `project` is what it was. Its tasks and their logs are not found
+ * from then on, without an event for each.
+ */
+export interface ProjectDeleted {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'project.deleted';
+  /** When it happened */
+  at: string;
+  projectId: number;
+  project: ProjectHeader;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/** What was missed is no longer kept: read the list again. */
+export interface StreamReset {
+  /** The number of the latest event of the stream */
+  id: number;
+  type: 'stream.reset';
+  /** UTC with milliseconds */
+  at: string;
+}
+
+export type ProjectsOnCompanyEvent =
+  ProjectCreated | ProjectUpdated | ProjectDeleted | StreamReset;
+
 export interface TasksCreateInput {
   /** A project of the company */
   projectId: number;
@@ -479,14 +579,104 @@ export interface TasksUpdateInput {
   task_id: number;
 }
 
-export interface TaskLogsCreateInput {
-  task_id: number;
-  employee_id: number;
-  /** ISO 8601 with any offset */
-  start_time: string;
-  /** ISO 8601 with any offset */
-  end_time: string;
-  description?: string | null;
+export interface TasksOnProjectInput {
+  projectId: number;
+  /**
+   * The id of the last event that the caller has; what came after it is sent first. Without it the
+   * subscription begins with what happens from now on; `now` does the same and says first where that is.
+   */
+  lastEventId?: string | null;
+}
+
+/** Somebody has added a task. */
+export interface TaskCreated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'task.created';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  task: Task;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/**
+ * Somebody has changed a task. One that moves to another project is sent to both, and takes its logs
+ * along without an event for each.
+ */
+export interface TaskUpdated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'task.updated';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  task: Task;
+  /** The fields that have changed, and no others */
+  changes: {
+    projectId?: { before: number; after: number };
+    title?: { before: string; after: string };
+    description?: { before: string | null; after: string | null };
+    status?: {
+      before: 'todo' | 'in_progress' | 'in_review' | 'done';
+      after: 'todo' | 'in_progress' | 'in_review' | 'done';
+    };
+    owner_id?: { before: number; after: number };
+    dueDate?: {
+      /** YYYY-MM-DD */
+      before: string | null;
+      /** YYYY-MM-DD */
+      after: string | null;
+    };
+    estimatedHours?: { before: number | null; after: number | null };
+    completedAt?: {
+      /** When its status became done; null while it is not */
+      before: string | null;
+      /** When its status became done; null while it is not */
+      after: string | null;
+    };
+    collaboratorIds?: { before: number[]; after: number[] };
+  };
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/**
+ * Somebody has deleted a task: `task` is what it was. Its logs are not found from then on, without an
+ * event for each.
+ */
+export interface TaskDeleted {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'task.deleted';
+  /** When it happened */
+  at: string;
+  taskId: number;
+  task: Task;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/** Time was logged on a task. */
+export interface Task_logCreated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'task_log.created';
+  /** When it happened */
+  at: string;
+  taskLogId: number;
+  taskLog: TaskLog;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
 }
 
 export interface TaskLog {
@@ -508,6 +698,85 @@ export interface TaskLog {
   createdAt: string;
   /** UTC with milliseconds */
   updatedAt: string;
+}
+
+/** Somebody has changed a task log. One that moves to another project is sent to both. */
+export interface Task_logUpdated {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'task_log.updated';
+  /** When it happened */
+  at: string;
+  taskLogId: number;
+  taskLog: TaskLog;
+  /** The fields that have changed, and no others */
+  changes: {
+    taskId?: { before: number; after: number };
+    userId?: {
+      /** The employee whose time it is */
+      before: number;
+      /** The employee whose time it is */
+      after: number;
+    };
+    projectId?: { before: number; after: number };
+    startTime?: {
+      /** UTC with milliseconds */
+      before: string;
+      /** UTC with milliseconds */
+      after: string;
+    };
+    endTime?: {
+      /** UTC with milliseconds */
+      before: string;
+      /** UTC with milliseconds */
+      after: string;
+    };
+    durationSeconds?: {
+      /** From start to end, rounded to the second */
+      before: number;
+      /** From start to end, rounded to the second */
+      after: number;
+    };
+    description?: { before: string | null; after: string | null };
+    manualAdd?: {
+      /** Entered or changed by hand, not taken by a timer */
+      before: boolean;
+      /** Entered or changed by hand, not taken by a timer */
+      after: boolean;
+    };
+  };
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/** Somebody has deleted a task log: `taskLog` is what it was. */
+export interface Task_logDeleted {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'task_log.deleted';
+  /** When it happened */
+  at: string;
+  taskLogId: number;
+  taskLog: TaskLog;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+export type TasksOnProjectEvent =
+  TaskCreated | TaskUpdated | TaskDeleted | Task_logCreated | Task_logUpdated | Task_logDeleted | ProjectDeleted | StreamReset;
+
+export interface TaskLogsCreateInput {
+  task_id: number;
+  employee_id: number;
+  /** ISO 8601 with any offset */
+  start_time: string;
+  /** ISO 8601 with any offset */
+  end_time: string;
+  description?: string | null;
 }
 
 export interface TaskLogsBulkCreateInput {
@@ -562,6 +831,47 @@ export interface Timer {
   /** UTC with milliseconds */
   startTime: string;
   description: string | null;
+}
+
+export interface TimersOnMineInput {
+  /**
+   * The id of the last event that the caller has; what came after it is sent first. Without it the
+   * subscription begins with what happens from now on; `now` does the same and says first where that is.
+   */
+  lastEventId?: string | null;
+}
+
+/** Somebody has started their timer. */
+export interface TimerStarted {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'timer.started';
+  /** When it happened */
+  at: string;
+  timer: Timer;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
+/**
+ * A timer was stopped: by its employee, or by the service after 24 hours or at an offboarding. `timer`
+ * is what it was.
+ */
+export interface TimerStopped {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'timer.stopped';
+  /** When it happened */
+  at: string;
+  timer: Timer;
+  /** The task log that was made of its time */
+  taskLogId: number;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
 }
 
 export interface TimesheetsGetInput {
@@ -955,15 +1265,6 @@ export interface CommentSeen {
   };
 }
 
-/** What was missed is no longer kept: read the list again. */
-export interface StreamReset {
-  /** The number of the latest event of the stream */
-  id: number;
-  type: 'stream.reset';
-  /** UTC with milliseconds */
-  at: string;
-}
-
 export type CommentsOnTaskEvent =
   CommentCreated | CommentEdited | CommentDeleted | CommentLiked | CommentUnliked | CommentSeen | StreamReset;
 
@@ -1207,6 +1508,285 @@ export interface NotificationDeleted {
 export type NotificationsOnMineEvent =
   NotificationCreated | NotificationRead | NotificationUpdated | NotificationDeleted | StreamReset;
 
+export interface WebhooksCreateInput {
+  /**
+   * Where messages are posted: an https URL of a public address, without a user. Its path and query may
+   * hold a secret: only admins see it
+   */
+  url: string;
+  /** The types of events that it receives */
+  events: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
+  /** What it is for; null for nothing */
+  description?: string | null;
+}
+
+export interface WebhookWithSecret {
+  _id: number;
+  companyId: number;
+  /**
+   * Where messages are posted: an https URL of a public address, without a user. Its path and query may
+   * hold a secret: only admins see it
+   */
+  url: string;
+  /** The types of events that it receives */
+  events: string[];
+  /** What it is for; null for nothing */
+  description: string | null;
+  /** Whether it receives messages */
+  isEnabled: boolean;
+  /**
+   * Why the service has disabled it: `gone` where it answered 410, `failing` after five days of
+   * failures; null otherwise
+   */
+  disabledBecause: 'gone' | 'failing' | null;
+  /** Since when all attempts have failed; null where the last one succeeded */
+  failingSince: string | null;
+  /** Until when the secret from before the last rotation signs too; null where it does not any more */
+  previousSecretUntil: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+  /** The secret that signs: `whsec_` and 32 bytes in base64. Shown in this answer and never again */
+  secret: string;
+}
+
+export interface Webhook {
+  _id: number;
+  companyId: number;
+  /**
+   * Where messages are posted: an https URL of a public address, without a user. Its path and query may
+   * hold a secret: only admins see it
+   */
+  url: string;
+  /** The types of events that it receives */
+  events: string[];
+  /** What it is for; null for nothing */
+  description: string | null;
+  /** Whether it receives messages */
+  isEnabled: boolean;
+  /**
+   * Why the service has disabled it: `gone` where it answered 410, `failing` after five days of
+   * failures; null otherwise
+   */
+  disabledBecause: 'gone' | 'failing' | null;
+  /** Since when all attempts have failed; null where the last one succeeded */
+  failingSince: string | null;
+  /** Until when the secret from before the last rotation signs too; null where it does not any more */
+  previousSecretUntil: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+}
+
+export interface WebhooksListAnswer {
+  /** The webhooks, the newest first */
+  webhooks: Webhook[];
+  /** Ed25519 keys of the service: `whpk_` and 32 bytes in base64 */
+  publicKeys: string[];
+}
+
+export interface WebhooksUpdateInput {
+  /**
+   * Where messages are posted: an https URL of a public address, without a user. Its path and query may
+   * hold a secret: only admins see it
+   */
+  url?: string;
+  /** The types of events that it receives */
+  events?: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
+  /** What it is for; null for nothing */
+  description?: string | null;
+  webhook_id: number;
+  /** Whether it receives messages */
+  isEnabled?: boolean;
+}
+
+export interface WebhookDelivery {
+  _id: number;
+  webhookId: number;
+  /** The header `webhook-id`, the same at each attempt */
+  messageId: string;
+  /** The type of the event; `webhook.test` for a test */
+  type: string;
+  /** The stream of the event; null for a test */
+  stream: string | null;
+  /** The number of the event in its stream; null for a test */
+  sequence: number | null;
+  /** `pending` until it is `delivered`, or has `failed` for the last time */
+  state: 'pending' | 'delivered' | 'failed';
+  /** The attempts of the last 30 days, the first one first */
+  attempts: {
+    /** When it began */
+    at: string;
+    /** How long it took */
+    durationMs: number;
+    /** The status of the answer; null where none came */
+    status: number | null;
+    /** Why no answer came; null where one did */
+    error: string | null;
+    /** How the answer begins, up to 1 KiB; null where none came */
+    answer: string | null;
+  }[];
+  /** When it is tried next; null where it is not */
+  nextAttemptAt: string | null;
+  /** When the event happened */
+  createdAt: string;
+}
+
+export interface WebhooksRecoverInput {
+  webhook_id: number;
+  /** Events from this moment on */
+  since: string;
+}
+
+export interface WebhooksRecoverAnswer {
+  /** How many messages are due again */
+  recovered: number;
+}
+
+export interface WebhooksDeliveriesInput {
+  webhook_id: number;
+  /** Where to go on: the `nextCursor` of the answer before */
+  cursor?: string;
+}
+
+export interface WebhooksDeliveriesAnswer {
+  /** The messages, the newest first */
+  deliveries: WebhookDelivery[];
+  /** Where to go on; null at the end */
+  nextCursor: string | null;
+}
+
+export interface AuditListInput {
+  company_id: number;
+  employee_id?: number;
+  /** Rows of this operation only, as the client names it */
+  operation?: string;
+  /** Rows about things of this kind, or about one thing */
+  subject?: string;
+  /** Rows from this moment on */
+  from?: string;
+  /** Rows before this moment */
+  to?: string;
+  /** The `nextCursor` of the page before */
+  cursor?: string;
+}
+
+export interface AuditEntry {
+  /** Number of the row; they have gaps */
+  _id: number;
+  /** When it was written, by the clock of the database */
+  at: string;
+  /**
+   * The operation, as the client names it; of a job its name; `*` stands for further refusals that were
+   * only counted
+   */
+  operation: string;
+  /** Refused: a failed sign-in, or a call that this caller may not make; it changed nothing */
+  result: 'done' | 'refused';
+  /** Why it was refused */
+  errorCode: string | null;
+  /** How many times the same was refused in a row */
+  times: number;
+  /** The employee who did it; null if it was none */
+  employee_id: number | null;
+  /** The account of the session */
+  accountId: number | null;
+  /** The API key that was used */
+  apiKeyId: number | null;
+  /** The session that was used */
+  sessionId: number | null;
+  /** The caller's address, IPv6 by its /64; null for a job */
+  network: string | null;
+  /** Identifier of the request, as in the log */
+  requestId: string | null;
+  /** How it was called; `job`: by the service itself, later */
+  transport: 'rest' | 'trpc' | 'job';
+  /** What it was done to */
+  subject: {
+    /** The kind of thing */
+    kind: string;
+    /** Which one of that kind */
+    id: number | null;
+  } | null;
+  /** What it changed; empty for what was refused */
+  changes: {
+    /** What happened, as events name it */
+    event: string;
+    /** The kind of thing that changed */
+    kind: string;
+    /** Which thing of that kind */
+    id: number | null;
+    /** The changed fields as they were; all fields of what was deleted; null for what was made */
+    before: {  } | null;
+    /** The changed fields as they are since; all fields of what was made; null for what was deleted */
+    after: {  } | null;
+  }[];
+}
+
+export interface AuditListAnswer {
+  results: AuditEntry[];
+  /** Send it as `cursor` for the following rows; null on the last page */
+  nextCursor: string | null;
+}
+
+export interface AuditExportInput {
+  company_id: number;
+  employee_id?: number;
+  /** Rows of this operation only, as the client names it */
+  operation?: string;
+  /** Rows about things of this kind, or about one thing */
+  subject?: string;
+  /** Rows from this moment on */
+  from?: string;
+  /** Rows before this moment */
+  to?: string;
+}
+
+export interface AuditVerifyInput {
+  company_id: number;
+  /** Checks the seals after this one; `0` unless sent */
+  after?: number;
+  /** A seal of an earlier answer */
+  knownSeal?: number;
+  /** The hash of that seal in the earlier answer */
+  knownHash?: string;
+}
+
+export interface AuditVerdict {
+  /** Whether nothing is wrong in what was checked */
+  isIntact: boolean;
+  /** The first thing that is wrong */
+  problem: {
+    /** `unknown key`: the last seals are signed with a key that the service has no more */
+    kind: 'row changed' | 'row removed' | 'row inserted' | 'seal changed' | 'seal removed' | 'unknown key';
+    /** Number of the seal in the chain of the company */
+    seal: number;
+    /** The row, `_id`; null if it is a seal */
+    rowId: number | null;
+  } | null;
+  /** How many seals this call has verified */
+  checkedSeals: number;
+  /** How many rows are under them */
+  checkedRows: number;
+  /** Rows since the last seal, usually of the last minute; nothing proves them yet */
+  unsealedRows: number;
+  /** UTC with milliseconds */
+  oldestUnsealedAt: string | null;
+  /** The last seal that was checked: store it elsewhere, and send it as `knownSeal` and `knownHash` */
+  lastSeal: {
+    /** Number of the seal in the chain of the company */
+    seal: number;
+    /** SHA-256 of its signed statement, in base64url */
+    hash: string;
+    /** UTC with milliseconds */
+    sealedAt: string;
+  } | null;
+  /** Send it as `after` to go on; null if everything was checked */
+  next: number | null;
+}
+
 /** All error codes of the service, each with its HTTP status. */
 export interface ErrorStatuses {
   /**
@@ -1321,6 +1901,10 @@ export interface ErrorStatuses {
   UNSUPPORTED_MEDIA_TYPE: 415;
   /** The input is not valid; `issues` names each field and what is wrong with it. */
   VALIDATION_FAILED: 400;
+  /** The webhook is disabled: enable it first (`isEnabled: true`). */
+  WEBHOOK_DISABLED: 409;
+  /** The company has 20 webhooks: delete one first. */
+  WEBHOOK_LIMIT_REACHED: 409;
 }
 
 /** The codes of issues, each with its meaning. */
@@ -1991,6 +2575,14 @@ export interface ProjectsOperations {
    * await client.projects.delete({ project_id: 7 });
    */
   delete(input: { project_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Projects of the company.
+   *
+   * Projects that anyone creates, changes or deletes, without their logged hours. What happens in a
+   * project is sent by `tasks.onProject`.
+   */
+  onCompany(input?: ProjectsOnCompanyInput, options?: StreamOptions): EventStream<ProjectsOnCompanyEvent>;
 }
 
 export interface TasksOperations {
@@ -2064,6 +2656,18 @@ export interface TasksOperations {
    * await client.tasks.delete({ task_id: 12 });
    */
   delete(input: { task_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Tasks of a project and the time logged on them.
+   *
+   * Tasks and task logs that anyone creates, changes or deletes, the subscriber included, each with the
+   * record and what has changed. A task that moves to another project is an event of both, and takes its
+   * logs along without an event for each; a deleted task takes its logs along as well. When the project
+   * is deleted, the subscription sends `project.deleted` and ends with NOT_FOUND.
+   *
+   * @throws {ApiError} NOT_FOUND
+   */
+  onProject(input: TasksOnProjectInput, options?: StreamOptions): EventStream<TasksOnProjectEvent>;
 }
 
 export interface TaskLogsOperations {
@@ -2219,6 +2823,14 @@ export interface TimersOperations {
    * await client.timers.get({ employee_id: 7 });
    */
   get(input: { employee_id: number }, options?: CallOptions): Promise<Timer | { timer: null }>;
+
+  /**
+   * One's own timer.
+   *
+   * It was started or stopped: on any device, or by the service after 24 hours. The task log of its time
+   * is an event of its project.
+   */
+  onMine(input?: TimersOnMineInput, options?: StreamOptions): EventStream<TimerStarted | TimerStopped | StreamReset>;
 }
 
 export interface TimesheetsOperations {
@@ -2232,8 +2844,9 @@ export interface TimesheetsOperations {
    * alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins
    * and team leaders see everybody, or one person by `userId`; others see themselves, with or without
    * it. `format=csv` answers a file with the same rows, and a last line that begins with `Total`: one
-   * without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run
-   * as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.
+   * without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and
+   * text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while
+   * it is made, in both formats.
    *
    * REST: `GET /api/timesheets/{company_id}/`
    *
@@ -2501,6 +3114,194 @@ export interface NotificationsOperations {
   onMine(input?: NotificationsOnMineInput, options?: StreamOptions): EventStream<NotificationsOnMineEvent>;
 }
 
+export interface WebhooksOperations {
+  /**
+   * Have events of the company posted to a URL.
+   *
+   * From then on each event of the chosen types is posted there as JSON, signed as [Standard
+   * Webhooks](https://www.standardwebhooks.com) describes, at least once and in no promised order. The
+   * secret that signs is in this answer and never again. A company has at most 20 webhooks. The URL must
+   * lead to public addresses; a name that is not known yet is accepted, and is checked at each attempt.
+   *
+   * REST: `POST /api/webhooks/`
+   *
+   * @throws {ApiError} WEBHOOK_LIMIT_REACHED
+   * @example
+   * await client.webhooks.create({
+   *   url: 'https://hooks.example.com/work',
+   *   events: [ 'comment.created', 'comment.edited' ],
+   *   description: 'Comments in our chat'
+   * });
+   */
+  create(input: WebhooksCreateInput, options?: CallOptions): Promise<WebhookWithSecret>;
+
+  /**
+   * The company's webhooks, and the public keys of the service.
+   *
+   * The newest first. `publicKeys` check the signatures `v1a` of all messages of this service, where a
+   * receiver should not hold a secret. While the operator rotates the keys there are several, and
+   * messages are signed by each.
+   *
+   * REST: `GET /api/webhooks/company/{company_id}/`
+   */
+  list(input: { company_id: number }, options?: CallOptions): Promise<WebhooksListAnswer>;
+
+  /**
+   * One webhook of the company.
+   *
+   * REST: `GET /api/webhooks/{webhook_id}/`
+   */
+  get(input: { webhook_id: number }, options?: CallOptions): Promise<Webhook>;
+
+  /**
+   * Change, disable or enable a webhook.
+   *
+   * Fields left out keep their values. A disabled one gets no messages, and nothing is kept for it of
+   * what happens; what was pending before waits, and goes out when it is enabled again. Messages that
+   * are pending go to a new URL.
+   *
+   * REST: `PATCH /api/webhooks/{webhook_id}/`
+   *
+   * @example
+   * await client.webhooks.update({
+   *   webhook_id: 42,
+   *   description: 'Comments in the chat of the design team',
+   *   isEnabled: true
+   * });
+   */
+  update(input: WebhooksUpdateInput, options?: WriteOptions): Promise<Webhook>;
+
+  /**
+   * Delete a webhook.
+   *
+   * Its messages and their attempts are deleted with it; one that is on its way may still arrive.
+   *
+   * REST: `DELETE /api/webhooks/{webhook_id}/`
+   */
+  delete(input: { webhook_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Give a webhook another secret.
+   *
+   * The new secret is in this answer and never again. For 24 hours both secrets sign, so that a receiver
+   * can take the new one over; a second rotation in this time ends the oldest at once.
+   *
+   * REST: `POST /api/webhooks/{webhook_id}/rotate-secret/`
+   */
+  rotateSecret(input: { webhook_id: number }, options?: CallOptions): Promise<WebhookWithSecret>;
+
+  /**
+   * Send a test message to a webhook.
+   *
+   * A message of the type `webhook.test`, whatever its events are, sent and retried as any other. The
+   * answer says under which identifier; its deliveries show what came of it.
+   *
+   * REST: `POST /api/webhooks/{webhook_id}/test/`
+   *
+   * @throws {ApiError} WEBHOOK_DISABLED
+   */
+  test(input: { webhook_id: number }, options?: WriteOptions): Promise<WebhookDelivery>;
+
+  /**
+   * Send again what a webhook has not taken.
+   *
+   * Messages of events since then that have failed for the last time are due again, with all attempts
+   * before them, at most 10000 of them, the oldest first. Messages are kept for 30 days. What is pending
+   * is not touched.
+   *
+   * REST: `POST /api/webhooks/{webhook_id}/recover/`
+   *
+   * @throws {ApiError} WEBHOOK_DISABLED
+   * @example
+   * await client.webhooks.recover({ webhook_id: 42, since: '2026-03-01T00:00:00Z' });
+   */
+  recover(input: WebhooksRecoverInput, options?: WriteOptions): Promise<WebhooksRecoverAnswer>;
+
+  /**
+   * Messages for a webhook, and the attempts to deliver them.
+   *
+   * The newest first, 50 at a time: `nextCursor` is the `cursor` of those before, null after the last.
+   * Messages and attempts are kept for 30 days.
+   *
+   * REST: `GET /api/webhooks/{webhook_id}/deliveries/`
+   *
+   * @example
+   * await client.webhooks.deliveries({ webhook_id: 42, cursor: '9007199254740991' });
+   */
+  deliveries(input: WebhooksDeliveriesInput, options?: CallOptions): Promise<WebhooksDeliveriesAnswer>;
+
+  /**
+   * Send a message of a webhook again.
+   *
+   * Also one that was delivered. It goes out under the same `webhook-id`, now, and is retried as a new
+   * one. One that is being sent in this moment is left alone.
+   *
+   * REST: `POST /api/webhook-deliveries/{delivery_id}/resend/`
+   *
+   * @throws {ApiError} WEBHOOK_DISABLED
+   */
+  resend(input: { delivery_id: number }, options?: WriteOptions): Promise<WebhookDelivery>;
+}
+
+export interface AuditOperations {
+  /**
+   * The audit log of the company.
+   *
+   * Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and
+   * refused call; the newest first, 50 at a time. A row is there as soon as its change is. Filters are
+   * combined. See docs/audit.md for what is not audited, and for what the log proves.
+   *
+   * REST: `GET /api/audit/company/{company_id}/`
+   *
+   * @example
+   * await client.audit.list({
+   *   company_id: 42,
+   *   operation: 'tasks.update',
+   *   from: '2026-03-01T00:00:00Z',
+   *   to: '2026-04-01T00:00:00Z'
+   * });
+   */
+  list(input: AuditListInput, options?: CallOptions): Promise<AuditListAnswer>;
+
+  /**
+   * The audit log of the company as a file.
+   *
+   * All rows that match the filters, the newest first: `format=jsonl` is a file with a row as JSON in
+   * each line, `format=csv` one for spreadsheets, with `subject` as `task:12` and `changes` as JSON;
+   * `json` the same as one list. The file is sent while it is made. That it was taken is a row of the
+   * log itself.
+   *
+   * REST: `GET /api/audit/company/{company_id}/export/`
+   *
+   * @example
+   * await client.audit.export({
+   *   company_id: 42,
+   *   from: '2026-03-01T00:00:00Z',
+   *   to: '2026-04-01T00:00:00Z',
+   *   format: 'json'
+   * });
+   */
+  export(input: AuditExportInput, options?: CallOptions): Promise<{ results: AuditEntry[] }>;
+
+  /** The same as `audit.export`, as a file (text/csv) that comes while it is made. */
+  csv(input: AuditExportInput, options?: CallOptions): Promise<Download>;
+
+  /** The same as `audit.export`, as a file (application/jsonl) that comes while it is made. */
+  jsonl(input: AuditExportInput, options?: CallOptions): Promise<Download>;
+
+  /**
+   * Verify the audit log of the company.
+   *
+   * Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or
+   * inserted after it was sealed. A call checks about 50,000 rows; `next` tells where to go on. With
+   * `knownSeal` and `knownHash`, from an earlier answer, it also finds out whether the log was cut off
+   * or replaced since.
+   *
+   * REST: `GET /api/audit/company/{company_id}/verify/`
+   */
+  verify(input: AuditVerifyInput, options?: CallOptions): Promise<AuditVerdict>;
+}
+
 /** Every operation and every stream of events, by section. */
 export interface Operations {
   readonly auth: AuthOperations;
@@ -2519,6 +3320,8 @@ export interface Operations {
   readonly statistics: StatisticsOperations;
   readonly comments: CommentsOperations;
   readonly notifications: NotificationsOperations;
+  readonly webhooks: WebhooksOperations;
+  readonly audit: AuditOperations;
 }
 
 /** The input and answer of each operation, by its name. */
@@ -2595,10 +3398,26 @@ export interface OperationTypes {
   'notifications.clear': { input: { user_id: number }; answer: { deleted: number } };
   'notifications.getPreferences': { input: { employee_id: number }; answer: NotificationPreferences };
   'notifications.updatePreferences': { input: NotificationPreferencesChange; answer: NotificationPreferences };
+  'webhooks.create': { input: WebhooksCreateInput; answer: WebhookWithSecret };
+  'webhooks.list': { input: { company_id: number }; answer: WebhooksListAnswer };
+  'webhooks.get': { input: { webhook_id: number }; answer: Webhook };
+  'webhooks.update': { input: WebhooksUpdateInput; answer: Webhook };
+  'webhooks.delete': { input: { webhook_id: number }; answer: { success: true } };
+  'webhooks.rotateSecret': { input: { webhook_id: number }; answer: WebhookWithSecret };
+  'webhooks.test': { input: { webhook_id: number }; answer: WebhookDelivery };
+  'webhooks.recover': { input: WebhooksRecoverInput; answer: WebhooksRecoverAnswer };
+  'webhooks.deliveries': { input: WebhooksDeliveriesInput; answer: WebhooksDeliveriesAnswer };
+  'webhooks.resend': { input: { delivery_id: number }; answer: WebhookDelivery };
+  'audit.list': { input: AuditListInput; answer: AuditListAnswer };
+  'audit.export': { input: AuditExportInput; answer: { results: AuditEntry[] } };
+  'audit.verify': { input: AuditVerifyInput; answer: AuditVerdict };
 }
 
 /** The input and events of each stream, by its name. */
 export interface StreamTypes {
+  'projects.onCompany': { input: ProjectsOnCompanyInput | undefined; event: ProjectsOnCompanyEvent };
+  'tasks.onProject': { input: TasksOnProjectInput; event: TasksOnProjectEvent };
+  'timers.onMine': { input: TimersOnMineInput | undefined; event: TimerStarted | TimerStopped | StreamReset };
   'comments.onTask': { input: CommentsOnTaskInput; event: CommentsOnTaskEvent };
   'notifications.onMine': { input: NotificationsOnMineInput | undefined; event: NotificationsOnMineEvent };
 }

@@ -63,6 +63,7 @@ export const operations: Record<string, Record<string, string>> = {
     get: 'query',
     update: 'mutation',
     delete: 'mutation',
+    onCompany: 'subscription',
   },
   tasks: {
     create: 'mutation',
@@ -70,6 +71,7 @@ export const operations: Record<string, Record<string, string>> = {
     get: 'query',
     update: 'mutation',
     delete: 'mutation',
+    onProject: 'subscription',
   },
   taskLogs: {
     create: 'mutation',
@@ -82,6 +84,7 @@ export const operations: Record<string, Record<string, string>> = {
     start: 'mutation',
     stop: 'mutation',
     get: 'query',
+    onMine: 'subscription',
   },
   timesheets: {
     get: 'query',
@@ -111,9 +114,28 @@ export const operations: Record<string, Record<string, string>> = {
     updatePreferences: 'mutation',
     onMine: 'subscription',
   },
+  webhooks: {
+    create: 'unkeyed mutation',
+    list: 'query',
+    get: 'query',
+    update: 'mutation',
+    delete: 'mutation',
+    rotateSecret: 'unkeyed mutation',
+    test: 'mutation',
+    recover: 'mutation',
+    deliveries: 'query',
+    resend: 'mutation',
+  },
+  audit: {
+    list: 'query',
+    export: 'query',
+    verify: 'query',
+  },
 };
 
 /** Where files come from. */
 export const downloads: Record<string, string> = {
   'timesheets.csv': '/api/timesheets/{company_id}/?format=csv',
+  'audit.csv': '/api/audit/company/{company_id}/export/?format=csv',
+  'audit.jsonl': '/api/audit/company/{company_id}/export/?format=jsonl',
 };

@@ -14,6 +14,7 @@ type ServerSentEvent = { event: string; data: string };
 /** Server-sent events, read with `fetch`: an EventSource cannot send headers, and a URL with tokens may end up in logs. */
 export function createServerSentEventsTransport(caller: Caller, baseUrl: string): Transport {
   return {
+    name: 'sse',
     disconnect() {},
     async *subscribe({ operation, input, signal }) {
       if (signal.aborted) return;

@@ -70,12 +70,12 @@ async function* receive(
   let hasBeenLive = false;
   let status: StreamStatus | undefined;
 
-  function setStatus(next: StreamStatus): void {
+  function setStatus(next: StreamStatus, { name }: Transport): void {
     if (next === 'live') {
       failures = 0;
       hasBeenLive = true;
     }
-    if (next !== status) options.onStatus?.((status = next));
+    if (next !== status) options.onStatus?.((status = next), name);
   }
 
   async function hasOtherTokens(error: unknown, session: ClientSession | null, transport: Transport): Promise<boolean> {
@@ -91,22 +91,22 @@ async function* receive(
   }
 
   while (!ended.aborted) {
-    setStatus('connecting');
-    const session = await sessions.load();
     const transport = transports.current();
+    setStatus('connecting', transport);
+    const session = await sessions.load();
     let waitMs = 0;
     try {
       const asked = { ...(input as object), lastEventId: position };
       for await (const incoming of transport.subscribe({ operation, input: asked, signal: ended })) {
         if (incoming === 'started') {
           // Without an event the cursor is unknown, so a cut would lose events.
-          if (position !== 'now') setStatus('live');
+          if (position !== 'now') setStatus('live', transport);
           continue;
         }
         const event = incoming.data as Event;
         const isNew = position === 'now' || event.type === 'stream.reset' || event.id > Number(position);
         position = String(event.id);
-        setStatus('live');
+        setStatus('live', transport);
         if (isNew && event.type !== 'stream.opened') yield event;
       }
     } catch (error) {
@@ -118,7 +118,7 @@ async function* receive(
     if (ended.aborted) return;
     failures += 1;
     transports.failed(transport, failures);
-    setStatus('waiting');
+    setStatus('waiting', transport);
     await pause(Math.max(waitMs, backoffMs(failures)), ended).catch(() => {});
   }
 }

@@ -3,6 +3,7 @@ export type Incoming = 'started' | { data: unknown };
 
 /** Carries subscriptions. A subscription that is cut ends or throws an API error; its stream subscribes again. */
 export type Transport = {
+  name: 'websocket' | 'sse';
   subscribe(subscription: { operation: string; input: unknown; signal: AbortSignal }): AsyncGenerator<Incoming, void>;
   /** Closes the connection: its credentials are no longer those of the client. */
   disconnect(): void;

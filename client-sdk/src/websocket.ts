@@ -27,6 +27,7 @@ export function createWebSocketTransport(url: string, caller: Caller): Transport
   }
 
   return {
+    name: 'websocket',
     hasWorked: () => hasWorked,
     disconnect() {
       void link?.then(({ close }) => close()).catch(() => {});

@@ -18,7 +18,8 @@ import { workTime } from './work-time.ts';
  *   functions that run in one role keep their plans.
  * - Locks are taken in this order: tasks, task logs, the company's row, employees, projects by id, advisory locks on the days of
  *   the company and of its employees by id, `company_days` and its shards by day, `projects.logged_seconds` by id, the recipient's
- *   `notification_counts`, event streams, and at COMMIT `comment_counts`.
+ *   `notification_counts`, event streams (those of changes right before COMMIT, by company and name), with each the company's
+ *   webhooks that want it, in share, and at COMMIT `comment_counts`.
  * - `npm run verify-totals` recomputes everything and compares.
  */
 

@@ -22,6 +22,8 @@ import * as jobs from './0021-jobs.ts';
 import * as sweepRounds from './0022-sweep-rounds.ts';
 import * as jobsByCompany from './0023-jobs-by-company.ts';
 import * as companyDayShards from './0024-company-day-shards.ts';
+import * as webhooks from './0025-webhooks.ts';
+import * as auditLog from './0026-audit-log.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -48,4 +50,6 @@ export const migrations: Record<string, Migration> = {
   '0022-sweep-rounds': sweepRounds,
   '0023-jobs-by-company': jobsByCompany,
   '0024-company-day-shards': companyDayShards,
+  '0025-webhooks': webhooks,
+  '0026-audit-log': auditLog,
 };

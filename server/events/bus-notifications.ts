@@ -6,6 +6,10 @@ import type { Bus } from '../../db/bus.ts';
 /** The longest message that every bus carries: NOTIFY takes 8,000 bytes. */
 const messageBytesMax = 7_000;
 const allStreams = '*';
+/**
+ * The shortest time between two messages. Most writes have events, so a busy process would send one in every tick.
+ */
+const intervalMs = 10;
 
 /** The streams with new events that this process was notified of. */
 export type BusNotifications = {
@@ -26,6 +30,7 @@ export function createBusNotifications(bus: Bus, wake: () => void): BusNotificat
   const received = new Set<string>();
   const unsent = new Set<string>();
   const self = randomUUID();
+  let sentAt = -Infinity;
 
   /** An undefined message stands for messages that may have been lost. */
   function receive(message: string | undefined): void {
@@ -36,8 +41,15 @@ export function createBusNotifications(bus: Bus, wake: () => void): BusNotificat
     wake();
   }
 
-  /** Sends the notifications of one tick as one message. */
+  /** Sends the notifications of one tick as one message, or those since the last one if that was just sent. */
+  function scheduleFlush(): void {
+    const waitMs = sentAt + intervalMs - performance.now();
+    if (waitMs > 0) setTimeout(flush, waitMs).unref();
+    else setImmediate(flush);
+  }
+
   function flush(): void {
+    sentAt = performance.now();
     const message = [self, ...unsent].join('\n');
     unsent.clear();
     bus.send(Buffer.byteLength(message) > messageBytesMax ? `${self}\n${allStreams}` : message);
@@ -46,7 +58,7 @@ export function createBusNotifications(bus: Bus, wake: () => void): BusNotificat
   return {
     send(streamKeys) {
       if (streamKeys.length === 0) return;
-      if (unsent.size === 0) setImmediate(flush);
+      if (unsent.size === 0) scheduleFlush();
       for (const streamKey of streamKeys) {
         unsent.add(streamKey);
         received.add(streamKey);

@@ -43,7 +43,8 @@ export function createAttempts(services: JobServices, handlers: AnyJobHandler[],
     const handler = byName.get(job.handler);
     if (!handler) throw new Error(`this version has no job handler called ${job.handler}`);
     const { payload, dedupeKey, createdAt } = job;
-    await handler.run({ ...services, mailer: mailerUnderLease(job, services) }, payload, { dedupeKey, createdAt });
+    const own = { ...services, mailer: mailerUnderLease(job, services), jobName: handler.name };
+    await handler.run(own, payload, { dedupeKey, createdAt });
   }
 
   async function fail(job: LeasedJob, error: unknown): Promise<void> {
@@ -88,7 +89,7 @@ export function createAttempts(services: JobServices, handlers: AnyJobHandler[],
     const { handler, companyId } = jobs[0]!;
     const payloads = jobs.map(({ payload }) => payload);
     try {
-      await byName.get(handler)?.runBatch?.(services, companyId, payloads);
+      await byName.get(handler)?.runBatch?.({ ...services, jobName: handler }, companyId, payloads);
       return true;
     } catch (error) {
       log.warn({ err: error, handler, jobs: jobs.length }, 'a batch of jobs failed, and they are run one by one');

@@ -9,6 +9,7 @@ import { handlers as ofNotices } from '../features/notices/account-notice.ts';
 import { handlers as ofNotifications } from '../features/notifications/notification-mail.ts';
 import { handlers as ofTaskLogs } from '../features/task-logs/jobs.ts';
 import { handlers as ofTimers } from '../features/timers/jobs.ts';
+import { handlers as ofWebhooks } from '../features/webhooks/disable-webhook.ts';
 import { sendResetLink } from '../features/passwords/reset-link.ts';
 import type { AnyJobHandler } from '../kernel/job.ts';
 
@@ -26,4 +27,5 @@ export const handlers: AnyJobHandler[] = [
   ...ofProjects,
   ...ofCompanies,
   ...ofComments,
+  ...ofWebhooks,
 ];

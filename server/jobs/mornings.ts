@@ -17,7 +17,7 @@ const retryMs = 60_000;
 
 /** The first run waits until the process has started. */
 export function createMornings(
-  services: Pick<Services, 'database' | 'clock' | 'log' | 'streams' | 'wakeWorker'>,
+  services: Pick<Services, 'database' | 'clock' | 'log' | 'streams' | 'wakeWorker' | 'wakeWebhooks'>,
   firstAfterMs = 10_000,
 ): Mornings {
   const { clock, log } = services;

@@ -10,6 +10,8 @@ const eventLifetimeMs = 7 * dayMs;
 const morningLifetimeMs = 7 * dayMs;
 /** Ended sessions are stored for investigations. */
 const endedSessionLifetimeMs = 30 * dayMs;
+/** Messages for webhooks and their attempts are shown, and can be sent again, for as long. */
+const webhookMessageLifetimeMs = 30 * dayMs;
 /** Identity tokens are accepted for a moment after they expire, because clocks differ. */
 const identityTokenLeewayMs = 3_600_000;
 
@@ -32,6 +34,13 @@ export const rules: Rule[] = [
   { table: 'apple_claims', key: ['subject', 'account_id'], column: 'expires_at', lifetimeMs: 0 },
   { table: 'idempotent_answers', key: ['key_hash'], column: 'created_at', lifetimeMs: answerLifetimeMs },
   { table: 'events', key: ['company_id', 'stream', 'sequence'], column: 'at', lifetimeMs: eventLifetimeMs },
+  {
+    table: 'webhook_attempts',
+    key: ['company_id', 'message_id', 'attempt_id'],
+    column: 'at',
+    lifetimeMs: webhookMessageLifetimeMs,
+  },
+  { table: 'webhook_messages', key: ['company_id', 'message_id'], column: 'at', lifetimeMs: webhookMessageLifetimeMs },
   { table: 'company_mornings', key: ['company_id', 'day'], column: 'created_at', lifetimeMs: morningLifetimeMs },
   {
     table: 'sessions',

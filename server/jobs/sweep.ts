@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/open.ts';
-import type { Log } from '../platform/log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { deleteExpired, listExpired } from '../features/audit/retention.ts';
+import type { Services } from '../kernel/context.ts';
 import { createPeriodicTask } from '../platform/periodic-task.ts';
 import { batchSize, deleteBatch, rules } from './old-rows.ts';
 import { beginRound } from './sweep-rounds.ts';
@@ -18,10 +17,16 @@ export type Sweep = {
 };
 
 const intervalMs = 3_600_000;
+const dayMs = 24 * intervalMs;
 /** The first sweep waits until the process has started. */
 const firstAfterMs = 60_000;
 
-export function createSweep({ database, clock, log }: { database: Database; clock: Clock; log: Log }): Sweep {
+type Parts = Pick<Services, 'database' | 'clock' | 'log'> & {
+  /** Set if the audit log is not kept for ever. */
+  audit?: { tokens: Services['tokens']; retentionDays: number } | undefined;
+};
+
+export function createSweep({ database, clock, log, audit }: Parts): Sweep {
   async function run(): Promise<Record<string, number>> {
     const now = clock.now();
     const { db } = database.acrossCompanies;
@@ -41,8 +46,19 @@ export function createSweep({ database, clock, log }: { database: Database; cloc
         deleted[rule.table] = (deleted[rule.table] ?? 0) + rows;
       } while (rows === batchSize && !task.signal.aborted);
     }
+    if (audit) deleted['audit_log'] = await sweepAudit(audit, now);
     // A PostgreSQL server does this by itself. The embedded database does not, and plans badly without statistics.
     if (database.kind === 'embedded') await sql`vacuum (analyze)`.execute(database.owner.db);
+    return deleted;
+  }
+
+  /** Deletes whole sealed ranges of the audit log, each company's in its own scope. */
+  async function sweepAudit({ tokens, retentionDays }: NonNullable<Parts['audit']>, now: Date): Promise<number> {
+    const before = new Date(now.getTime() - retentionDays * dayMs);
+    let deleted = 0;
+    for (const companyId of await listExpired(database.acrossCompanies.db, before))
+      for (let rows = 1; rows > 0 && !task.signal.aborted; deleted += rows)
+        rows = await deleteExpired({ database, tokens }, companyId, before);
     return deleted;
   }
 

@@ -3,17 +3,17 @@ import { transactionOf } from '../../db/scope.ts';
 import type { Services } from './context.ts';
 
 /*
- * The writes of a transaction that others wait for: events of streams, and jobs. The code that runs the transaction
- * wakes the subscribers and the worker after the commit, so no operation has to remember it.
+ * The writes of a transaction that others wait for: events of streams, jobs, and messages for webhooks. The code that runs
+ * the transaction wakes the subscribers and the workers after the commit, so no operation has to remember it.
  */
 
-type Written = { streams: Set<string>; hasJobs: boolean };
+type Written = { streams: Set<string>; hasJobs: boolean; hasMessages: boolean };
 const writtenIn = new WeakMap<Db, Written>();
 
 function writtenOf(db: Db): Written {
   const transaction = transactionOf(db);
   let written = writtenIn.get(transaction);
-  if (!written) writtenIn.set(transaction, (written = { streams: new Set(), hasJobs: false }));
+  if (!written) writtenIn.set(transaction, (written = { streams: new Set(), hasJobs: false, hasMessages: false }));
   return written;
 }
 
@@ -27,10 +27,19 @@ export function noteEnqueued(db: Db): void {
   writtenOf(db).hasJobs = true;
 }
 
-/** Wakes the subscribers and the worker; call it when the transaction has committed. */
-export function signalCommit({ streams, wakeWorker }: Pick<Services, 'streams' | 'wakeWorker'>, db: Db): void {
+/** Notes that the transaction writes messages for webhooks. */
+export function noteMessages(db: Db): void {
+  writtenOf(db).hasMessages = true;
+}
+
+/** What a commit may wake. */
+export type Woken = Pick<Services, 'streams' | 'wakeWorker' | 'wakeWebhooks'>;
+
+/** Wakes the subscribers and the workers; call it when the transaction has committed. */
+export function signalCommit({ streams, wakeWorker, wakeWebhooks }: Woken, db: Db): void {
   const written = writtenIn.get(transactionOf(db));
   if (!written) return;
   streams.notify([...written.streams]);
   if (written.hasJobs) wakeWorker();
+  if (written.hasMessages) wakeWebhooks();
 }

@@ -9,7 +9,10 @@ import type { Clock } from '../platform/clock.ts';
 import type { Credential } from '../platform/credential.ts';
 import type { Limits } from '../platform/rate-limits.ts';
 import type { Log } from '../platform/log.ts';
+import type { OutboundAddresses } from '../platform/outbound-addresses.ts';
 import type { Passwords } from '../platform/passwords.ts';
+import type { Audit } from './audit.ts';
+import type { Transport } from './audit-log.ts';
 import type { Streams } from './streams.ts';
 import type { Tokens } from '../platform/tokens.ts';
 
@@ -38,11 +41,16 @@ export type Services = {
   identityProviders: IdentityProviders;
   limits: Limits;
   background: Background;
+  audit: Audit;
   /** The event streams and their subscribers. */
   streams: Streams;
   connections: Connections;
   /** Wakes the worker: a job was enqueued. */
   wakeWorker(): void;
+  /** Wakes what delivers to webhooks: a message is due. */
+  wakeWebhooks(): void;
+  /** The addresses that requests to URLs of callers may reach. */
+  outbound: OutboundAddresses;
   /** Called with an API error that the operation does not list; tests fail on it. */
   onUndeclaredError(operation: string, code: string): void;
 };
@@ -50,6 +58,7 @@ export type Services = {
 /** One request, over any transport. */
 export type RequestInfo = {
   id: string;
+  transport: Exclude<Transport, 'job'>;
   /** The caller's address, as reported by trusted proxies; IPv6 by its /64. */
   network: string;
   userAgent: string | null;

@@ -1,9 +1,9 @@
 import { createDecipheriv, createHash } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt } from 'jose';
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import { canonicalJson } from './wire/canonical-json.ts';
 import type { Context } from './context.ts';
+import { isSealed, seal, tryKeys, unseal } from '../platform/seal.ts';
 import { IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED } from '../errors/errors.ts';
 
 /*
@@ -61,7 +61,7 @@ export function beginIdempotentCall(
       const stored = await find(database.reads);
       if (!stored) return undefined;
       if (!tokens.isDigest(stored.input_hash, digestPurpose, inputText)) throw IDEMPOTENCY_KEY_REUSED();
-      return { answer: JSON.parse(await unseal(stored.sealed_answer, sealingKeys())) as unknown };
+      return { answer: JSON.parse(await unsealAnswer(stored.sealed_answer, sealingKeys())) as unknown };
     },
     async lock(db) {
       // The lock ends with the transaction, even if the process is killed.
@@ -89,26 +89,8 @@ export function beginIdempotentCall(
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-const jweHeader = { alg: 'dir', enc: 'A256GCM' };
-const jwePrefix = Buffer.from(Buffer.from(JSON.stringify(jweHeader)).toString('base64url'));
-
-/** A JSON Web Encryption in its compact form. */
-async function seal(text: string, key: Buffer): Promise<Buffer> {
-  const jwe = await new CompactEncrypt(Buffer.from(text)).setProtectedHeader(jweHeader).encrypt(key);
-  return Buffer.from(jwe);
-}
-
-/** Tries each key: the answer may have been sealed before the service's own key was rotated. */
-async function unseal(sealed: Buffer, [key, ...others]: [Buffer, ...Buffer[]]): Promise<string> {
-  try {
-    if (!sealed.subarray(0, jwePrefix.length).equals(jwePrefix)) return unsealEarlier(sealed, key);
-    const { plaintext } = await compactDecrypt(new Uint8Array(sealed), key);
-    return Buffer.from(plaintext).toString();
-  } catch (error) {
-    const [next, ...rest] = others;
-    if (next === undefined) throw error;
-    return unseal(sealed, [next, ...rest]);
-  }
+async function unsealAnswer(sealed: Buffer, keys: [Buffer, ...Buffer[]]): Promise<string> {
+  return isSealed(sealed) ? unseal(sealed, keys) : tryKeys(keys, (key) => unsealEarlier(sealed, key));
 }
 
 /** Nonce, tag and text, as earlier versions stored them: a request that is repeated across an upgrade gets its answer. */

@@ -1,5 +1,8 @@
 import type { Db } from '../../db/open.ts';
-import { signalCommit } from './commit-signals.ts';
+import type { LazyTransaction } from '../../db/transaction.ts';
+import { takeRecordedEvents } from './append-event.ts';
+import { auditJob, notAudited, type WriteAudit } from './audit.ts';
+import { signalCommit, type Woken } from './commit-signals.ts';
 import type { Services } from './context.ts';
 
 /**
@@ -7,7 +10,7 @@ import type { Services } from './context.ts';
  * that needs all rows states why.
  */
 export async function inTransaction<Answer>(
-  services: Pick<Services, 'database' | 'streams' | 'wakeWorker'>,
+  services: Pick<Services, 'database'> & Woken & { jobName?: string },
   company: number | 'all companies',
   body: (db: Db) => Promise<Answer>,
 ): Promise<Answer> {
@@ -15,11 +18,23 @@ export async function inTransaction<Answer>(
   const transaction = (company === 'all companies' ? database.acrossCompanies : database.forCompany(company)).begin();
   try {
     const answer = await body(transaction.db);
-    await transaction.commit();
+    await commitWithEvents(transaction, auditJob(services.jobName ?? 'job'));
     signalCommit(services, transaction.db);
     return answer;
   } catch (error) {
     await transaction.rollback();
     throw error;
   }
+}
+
+/** Commits a transaction, with its rows of the audit log and the events that were recorded in it as its last statements. */
+export async function commitWithEvents(transaction: LazyTransaction, audit: WriteAudit = notAudited): Promise<void> {
+  const steps = lastSteps(transaction.db, audit);
+  if (steps.length > 0) await transaction.commitBehind(steps);
+  else await transaction.commit();
+}
+
+/** The events come last, because their streams are locked until the commit. */
+export function lastSteps(db: Db, audit: WriteAudit): (() => Promise<unknown>)[] {
+  return [...audit(db), ...takeRecordedEvents(db)];
 }

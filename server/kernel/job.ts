@@ -17,9 +17,11 @@ export type Queue = (typeof queues)[number];
 
 export type JobServices = Pick<
   Services,
-  'database' | 'clock' | 'log' | 'settings' | 'tokens' | 'streams' | 'wakeWorker'
+  'database' | 'clock' | 'log' | 'settings' | 'tokens' | 'streams' | 'wakeWorker' | 'wakeWebhooks'
 > & {
   mailer: Mailer;
+  /** The job handler that runs, for the audit log. */
+  jobName?: string;
 };
 
 /** A kind of job. A feature enqueues it; a handler, perhaps of another feature, runs it. */

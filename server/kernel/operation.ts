@@ -1,6 +1,7 @@
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { z } from 'zod';
 import type { ErrorDefinition } from '../errors/api-error.ts';
+import type { ChangeEvent } from './change-event.ts';
 
 /** Who may call an operation: see procedures.ts. */
 export type Access = 'open' | 'session' | 'signedIn' | 'member' | 'admin';
@@ -33,6 +34,10 @@ export type OperationMeta = OpenApiMeta<{
   /** A query that may read much and writes nothing: a read replica takes it, where there is one. */
   isLongRead?: true;
   securityAct?: SecurityAct;
+  /** Why a mutation has no row in the audit log; without it each has one. */
+  notAudited?: string;
+  /** The change events that it may record. */
+  changes?: readonly ChangeEvent[];
   /** The events that a subscription sends, with their description. */
   events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** An example request for the reference page; a test checks that it is valid. */
@@ -53,6 +58,8 @@ export type RestDetails = {
   answersSecret?: true;
   isLongRead?: true;
   securityAct?: SecurityAct;
+  notAudited?: string;
+  changes?: readonly ChangeEvent[];
   example?: Record<string, unknown>;
 };
 

@@ -17,8 +17,8 @@ export type Operation = {
   input: z.ZodObject | undefined;
   /** The plain answer. */
   output: z.ZodType;
-  /** The file that it answers on request. */
-  download: { mediaType: string; example: string } | undefined;
+  /** An example of each file that it answers on request, by its media type. */
+  files: Record<string, string>;
 };
 
 export function operationsOf(router: AnyTRPCRouter): Operation[] {
@@ -32,7 +32,7 @@ export function operationsOf(router: AnyTRPCRouter): Operation[] {
     const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
     const missing = pathParameters.filter((parameter) => !(parameter in (input?.shape ?? {})));
     if (missing.length > 0) throw new Error(`${name} does not take ${missing.join(', ')} of its path`);
-    const download = choiceOf(output);
-    return [{ name, type, method, path, pathParameters, meta, input, output: download?.answer ?? output, download }];
+    const { answer, files } = choiceOf(output) ?? { answer: output, files: {} };
+    return [{ name, type, method, path, pathParameters, meta, input, output: answer, files }];
   });
 }

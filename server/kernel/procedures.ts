@@ -16,6 +16,7 @@ import { countAuthFailure } from './rate-limit.ts';
 import { countRequest } from './rate-limit.ts';
 import { handlesFor, runMutation } from './run-mutation.ts';
 import { logAct, logError } from './security-log.ts';
+import { noteRefusal } from './audit.ts';
 import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
@@ -73,6 +74,14 @@ function authorize<Found extends Caller | undefined, Given extends object>({
       } catch (error) {
         let apiError = toApiError(error);
         logError(ctx, path, found, apiError);
+        await noteRefusal(ctx, {
+          operation: path,
+          kind: type,
+          meta: meta ?? {},
+          caller: found,
+          error: apiError,
+          getRawInput,
+        });
         if (apiError.definition.status === 401)
           apiError = await countAuthFailure(limits, apiError, { network: ctx.request.network, operation: path });
         if (!codesOf(meta ?? {}).has(apiError.definition.code)) onUndeclaredError(path, apiError.definition.code);

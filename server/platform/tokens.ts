@@ -2,6 +2,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { importJWK, jwtVerify, SignJWT, type CryptoKey } from 'jose';
 import { INVALID_TOKEN } from '../errors/errors.ts';
 import { createClaimsCache } from './claims-cache.ts';
+import { createSignedStatements, type SignedStatements } from './signed-statements.ts';
 import { algorithm, readKeys } from './signing-keys.ts';
 
 /**
@@ -38,6 +39,8 @@ export type Tokens = {
    * decrypt.
    */
   deriveKeys(purpose: string, salt: string): [Buffer, ...Buffer[]];
+  /** Signs what is read much later, and verifies it. */
+  statements: SignedStatements;
 };
 
 /** `keys` is a JSON Web Key Set of Ed25519 private keys, each with a `kid`; the first one signs. */
@@ -83,6 +86,7 @@ export async function createTokens(keys: string): Promise<Tokens> {
     verifyRefresh,
     digest: (purpose, secret) => mac(secrets[0]!, purpose, secret),
     isDigest: (stored, purpose, secret) => secrets.some((key) => isEqual(stored, mac(key, purpose, secret))),
+    statements: createSignedStatements({ key: signing, kid: signingJwk!.kid! }, verifying),
     deriveKeys: (purpose, salt) =>
       secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, salt, purpose, 32))) as [Buffer, ...Buffer[]],
   };

@@ -1,5 +1,6 @@
 import { openEmbedded, openServer, type Database, type ServerOptions } from '../../db/open.ts';
 import type { HeldFolder } from '../../db/data-folder.ts';
+import { continueAuditClock } from '../../db/audit-clock.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
 import { listMissingSettings, sharesSessions } from '../../db/pooler.ts';
 import { secureTables } from '../../db/row-security.ts';
@@ -103,6 +104,7 @@ export async function updateDatabase(config: Config, database: Database): Promis
     });
     const steps = await migrate(db);
     if (config.DATABASE_ROW_SECURITY) await secureTables(db);
+    await continueAuditClock(db);
     return steps;
   } finally {
     await direct?.close();

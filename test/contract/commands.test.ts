@@ -72,6 +72,7 @@ test('the bench takes the options with which it is shown', () => {
     { check: true },
     {},
     { streams: 0 },
+    { others: 18_500, stalled: 200 },
   ]);
 });
 

@@ -29,11 +29,14 @@ const urlWithThings = (operation: Operation): string =>
     Object.fromEntries(operation.pathParameters.map((one) => [one, things[kindOfParameter(operation, one)]])),
   );
 
-/** All rows of the company: whatever a change could leave behind. Sessions and limits keep when they were used. */
+/**
+ * All rows of the company: whatever a change could leave behind. Sessions and limits keep when they were used, and the audit log
+ * has each call.
+ */
 async function traces(): Promise<string[]> {
   const rows = await Promise.all(
     [...companyTables]
-      .filter((table) => table !== 'sessions')
+      .filter((table) => !['sessions', 'audit_log'].includes(table))
       .map(async (table) => {
         const found = await sql<{ row: string }>`
           select to_jsonb(t)::text as row from ${sql.table(table)} as t where t.company_id = ${admin.companyId}`.execute(

@@ -20,6 +20,7 @@ const layers: Layer[] = [
   { name: 'surfaces', rank: 5, holds: /^server\/surfaces\// },
   { name: 'events', rank: 5, holds: /^server\/events\// },
   { name: 'jobs', rank: 5, holds: /^server\/jobs\// },
+  { name: 'webhooks', rank: 5, holds: /^server\/webhooks\// },
   { name: 'app', rank: 6, holds: /^server\/(app|router)\.ts$/ },
   { name: 'main', rank: 7, holds: /^server\/([\w-]+\.ts|(demo|commands|startup)\/.*)$/ },
 ];

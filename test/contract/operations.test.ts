@@ -160,6 +160,11 @@ test('keys are rotated without signing anybody out', { timeout }, async () => {
   await stop();
 });
 
+test('the audit log is verified by a command', { timeout }, async () => {
+  const said = await runShell(folder, next('Seals', 'docs/audit.md'), environment);
+  expect(said).toContain('1 companies were checked, all logs are intact.');
+});
+
 describe('what is lost comes back', () => {
   test.runIf(!isServer)('from the copy of the folder', { timeout }, async () => {
     await writeFile(join(folder, '.data/database/PG_VERSION'), 'lost');

@@ -118,6 +118,8 @@ const weights: Record<Kind, number> = {
   taskLog: 0,
   apiKey: 0,
   session: 0,
+  webhookDelivery: 0,
+  webhook: 1,
   task: 1,
   project: 2,
   colleague: 3,

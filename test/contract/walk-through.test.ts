@@ -40,7 +40,7 @@ const run = (commands: string): Promise<string> => runShell(folder, commands, { 
 
 describe('npm run new:operation', () => {
   test.each([
-    ['gardens', 'plant-tree', /^There is no feature "gardens" with operations: take one of api-keys, auth,/],
+    ['gardens', 'plant-tree', /^There is no feature "gardens" with operations: take one of api-keys, audit, auth,/],
     ['mornings', 'end-morning', /^There is no feature "mornings"/],
     ['projects', 'archive', /^"archive" is no name of an operation: write a verb and a noun, such as/],
     ['projects', 'ArchiveProject', /^"ArchiveProject" is no name/],

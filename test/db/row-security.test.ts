@@ -214,6 +214,7 @@ describe('a scope', () => {
 
 /** Tables without a company_id, each with why it has none. */
 const ofNoCompany: Record<string, string> = {
+  audit_clock: 'of the database itself',
   accounts: 'a person, who may be an employee of several companies',
   identities: "an account's",
   account_devices: "an account's",

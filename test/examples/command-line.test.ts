@@ -19,6 +19,7 @@ const calls: Record<string, string[]> = {
   'follow-task.ts': ['1'],
   'import-time-logs.ts': [times],
   'invite-employees.ts': [people],
+  'receive-webhooks.ts': [],
 };
 const names = readdirSync(join(import.meta.dirname, '../../client-sdk/examples')).filter((name) =>
   name.endsWith('.ts'),

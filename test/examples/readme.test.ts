@@ -25,7 +25,7 @@ function callsOf(text: string): Shown[] {
 }
 
 const calls = callsOf(page);
-const service = await startService();
+const service = await startService({ settings: { webhookNetworks: ['127.0.0.1'] } });
 let password = '';
 
 beforeAll(async () => {
@@ -33,6 +33,7 @@ beforeAll(async () => {
   const file = join(scriptFolder(), 'demo-sign-in.json');
   await seedDemo(services, file);
   await service.drain();
+  service.app.webhookWorker.start();
   ({ password } = (await findDemoSignIn(services, file))!);
   for (const [, name, text] of page.matchAll(/^`(\w+\.csv)`.*?^```csv\n(.*?)^```$/gms)) await givenFile(name!, text!);
 });
@@ -67,6 +68,7 @@ test('every script is shown', () => {
     'follow-task',
     'import-time-logs',
     'invite-employees',
+    'receive-webhooks',
   ]);
 });
 

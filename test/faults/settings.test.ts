@@ -146,6 +146,8 @@ describe('the settings', () => {
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '1'],
     ['TRUST_PROXY', '10.0.0.0/33'],
+    ['WEBHOOK_ALLOWED_NETWORKS', 'localhost'],
+    ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/8,all'],
     ['SEED_DEMO', '1'],
   ])('refuse %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(BadSetting);

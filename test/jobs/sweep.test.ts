@@ -71,6 +71,20 @@ async function insertMorning(day: string, createdAt: Date): Promise<void> {
   );
 }
 
+/** A webhook with a message of each of these types and ages, and one attempt of each. */
+async function insertMessages(messages: Record<string, { at: Date; attemptAt: Date }>): Promise<void> {
+  const webhook = { url: 'https://hooks.example.com', events: ['comment.created'] };
+  const { _id: id } = (await admin.post('/api/webhooks/', webhook)).body;
+  for (const [type, { at, attemptAt }] of Object.entries(messages))
+    await sql`
+      with message as (
+        insert into webhook_messages (company_id, webhook_id, type, payload, at, due_at)
+        values (${admin.companyId}, ${id}, ${type}, '{}', ${at}, ${at}) returning company_id, message_id
+      )
+      insert into webhook_attempts (company_id, message_id, at, duration_ms, answer)
+      select company_id, message_id, ${attemptAt}, 1, ${type} from message`.execute(database.db);
+}
+
 async function insertSession(userAgent: string, moments: { expiresAt: Date; endedAt: Date | null }): Promise<void> {
   const { expiresAt, endedAt } = moments;
   await sql`
@@ -109,6 +123,12 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertSession('ended lately', { expiresAt: ago(-dayMs), endedAt: ago(29 * dayMs) });
   await insertSession('expired lately', { expiresAt: ago(29 * dayMs), endedAt: null });
 
+  await insertMessages({
+    old: { at: ago(30 * dayMs), attemptAt: ago(30 * dayMs) },
+    'old, sent again': { at: ago(30 * dayMs), attemptAt: ago(dayMs) },
+    younger: { at: ago(30 * dayMs - 60_000), attemptAt: ago(30 * dayMs - 60_000) },
+  });
+
   expect(await app.sweep.run()).toEqual({
     one_time_codes: 1,
     one_time_tokens: 1,
@@ -117,6 +137,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
     apple_claims: 1,
     idempotent_answers: 1,
     events: 2,
+    webhook_attempts: 1,
+    webhook_messages: 2,
     company_mornings: 1,
     sessions: 2,
   });
@@ -128,6 +150,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   expect(await list('subject', 'apple_claims')).toEqual(['alive']);
   expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
   expect(await list('sequence', 'events')).toEqual([3]);
+  expect(await list('type', 'webhook_messages')).toEqual(['younger']);
+  expect(await list('answer', 'webhook_attempts')).toEqual(['younger']);
   expect(await list('day', 'company_mornings')).toEqual(['2026-03-03']);
   expect(await list('user_agent', 'sessions')).toEqual(expect.arrayContaining(['ended lately', 'expired lately']));
   expect((await admin.get('/api/sessions/')).status).toBe(200);

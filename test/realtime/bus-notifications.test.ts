@@ -40,6 +40,24 @@ test('what a process has written wakes it once, and the others by one message fo
   expect([there.wakes(), there.notifications.take()]).toEqual([1, ['1 task 1', '1 task 2', '2 task 3']]);
 });
 
+test('who writes all the time sends a message every ten milliseconds, and none is left out', async () => {
+  const { here, there, messages } = startTwo();
+  const begun = performance.now();
+  const keys = Array.from({ length: 50 }, (_, nth) => `1 project ${nth}`);
+  for (const key of keys) {
+    here.notifications.send([key]);
+    await turn();
+  }
+  const heard = new Set<string>();
+  await expect
+    .poll(() => {
+      for (const key of there.notifications.take()) heard.add(key);
+      return heard.size;
+    })
+    .toBe(keys.length);
+  expect(messages()).toBeLessThanOrEqual(2 + (performance.now() - begun) / 10);
+});
+
 test('who may have missed something, or is told more than a message holds, looks at everything', async () => {
   const { here, there, breakOff } = startTwo();
   breakOff();

@@ -17,7 +17,13 @@ test('is served as AsyncAPI 3, valid by the official schema', () => {
 });
 
 test('names every subscription and every event that the interface has, and nothing points nowhere', () => {
-  expect(Object.keys(document.channels)).toEqual(['comments.onTask', 'notifications.onMine']);
+  expect(Object.keys(document.channels)).toEqual([
+    'projects.onCompany',
+    'tasks.onProject',
+    'timers.onMine',
+    'comments.onTask',
+    'notifications.onMine',
+  ]);
   const sent = (operation: string) =>
     document.operations[operation].messages.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1));
   const everywhere = ['stream.reset', 'stream.opened'];
@@ -29,6 +35,15 @@ test('names every subscription and every event that the interface has, and nothi
     ...['created', 'read', 'updated', 'deleted'].map((what) => `notification.${what}`),
     ...everywhere,
   ]);
+  const changes = (record: string, ...acts: string[]) => acts.map((what) => `${record}.${what}`);
+  expect(sent('tasks.onProject')).toEqual([
+    ...changes('task', 'created', 'updated', 'deleted'),
+    ...changes('task_log', 'created', 'updated', 'deleted'),
+    'project.deleted',
+    ...everywhere,
+  ]);
+  expect(sent('timers.onMine')).toEqual([...changes('timer', 'started', 'stopped'), ...everywhere]);
+  expect(sent('projects.onCompany')).toEqual([...changes('project', 'created', 'updated', 'deleted'), ...everywhere]);
   const text = JSON.stringify(document);
   for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const target = pointer!.split('/').reduce((part, step) => part?.[step], document);

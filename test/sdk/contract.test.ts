@@ -49,14 +49,16 @@ test('every operation of the router is a method of the client, and nothing else 
   const reachable = Object.entries(client).flatMap(([section, its]) =>
     typeof its === 'object' && its !== null ? Object.keys(its as object).map((verb) => `${section}.${verb}`) : [],
   );
-  const files = ['timesheets.csv'];
+  const files = ['audit.csv', 'audit.jsonl', 'timesheets.csv'];
   expect(reachable.toSorted()).toEqual([...procedures, ...files].toSorted());
   expect(procedures.length).toBeGreaterThan(50);
   for (const name of procedures) {
     const [section, verb] = name.split('.') as [keyof Operations, string];
     expect(client[section][verb as never]).toBeTypeOf('function');
   }
-  expectTypeOf<Exclude<NamesOf<Operations>, 'timesheets.csv'>>().toEqualTypeOf<NamesOf<Inputs>>();
+  expectTypeOf<Exclude<NamesOf<Operations>, 'audit.csv' | 'audit.jsonl' | 'timesheets.csv'>>().toEqualTypeOf<
+    NamesOf<Inputs>
+  >();
   expectTypeOf<keyof OperationTypes | keyof StreamTypes>().toEqualTypeOf<NamesOf<Inputs>>();
 });
 

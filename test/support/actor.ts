@@ -47,7 +47,7 @@ export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
     });
     const text = await response.text();
     // An answer to HEAD has no body, whatever its type.
-    const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');
+    const isJson = text !== '' && /json(;|$)/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 

@@ -4,7 +4,8 @@ import { vi } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
 import type { TokenPair } from './actor.ts';
 
-type Stream = 'comments.onTask' | 'notifications.onMine';
+type Stream = 'comments.onTask' | 'notifications.onMine' | 'tasks.onProject' | 'timers.onMine' | 'projects.onCompany';
+type Input = { taskId?: number; projectId?: number; lastEventId?: string };
 
 /** An event as it came, whatever its type has beside. */
 export type Heard = {
@@ -29,7 +30,7 @@ export type Listener = {
 
 export type Way = {
   client: TRPCClient<AppRouter>;
-  listen(stream: Stream, input?: { taskId?: number; lastEventId?: string }): Promise<Listener>;
+  listen(stream: Stream, input?: Input): Promise<Listener>;
   close(): Promise<void>;
 };
 
@@ -84,7 +85,7 @@ export function overEvents(url: string, proof: Proof): Way {
 async function listen(
   client: TRPCClient<AppRouter>,
   stream: Stream,
-  { taskId, lastEventId }: { taskId?: number; lastEventId?: string } = {},
+  { taskId, projectId, lastEventId }: Input = {},
 ): Promise<Listener> {
   const events: Heard[] = [];
   let errorCode: string | undefined;
@@ -96,10 +97,15 @@ async function listen(
       void (errorCode = (error.data as { code?: string } | undefined)?.code ?? error.message),
   };
   const from = lastEventId === undefined ? {} : { lastEventId };
-  const subscription =
-    stream === 'comments.onTask'
-      ? client.comments.onTask.subscribe({ taskId: taskId!, ...from }, handlers)
-      : client.notifications.onMine.subscribe(lastEventId === undefined ? undefined : from, handlers);
+  const position = lastEventId === undefined ? undefined : from;
+  const subscriptions = {
+    'comments.onTask': () => client.comments.onTask.subscribe({ taskId: taskId!, ...from }, handlers),
+    'notifications.onMine': () => client.notifications.onMine.subscribe(position, handlers),
+    'tasks.onProject': () => client.tasks.onProject.subscribe({ projectId: projectId!, ...from }, handlers),
+    'timers.onMine': () => client.timers.onMine.subscribe(position, handlers),
+    'projects.onCompany': () => client.projects.onCompany.subscribe(position, handlers),
+  };
+  const subscription = subscriptions[stream]();
   await vi.waitUntil(() => isStarted || errorCode !== undefined, { timeout: 10_000, interval: 5 });
   return {
     events,

@@ -123,6 +123,8 @@ export async function startService(
     identityProviders?: (clock: TestClock) => IdentityProviders;
     limits?: Limits;
     settings?: Partial<AppParts['settings']>;
+    /** The addresses of hosts of webhooks; a public one by default, to which nothing is sent but by a test that asks for it. */
+    resolveName?: AppParts['resolveName'];
     /** Its public address is where it listens, as pages in a browser need it. */
     isPublicHere?: boolean;
   } = {},
@@ -141,6 +143,7 @@ export async function startService(
     mailer: mailbox,
     tokens: await createTokens(await keys),
     identityProviders: (overrides.identityProviders ?? withoutProviders)(clock),
+    resolveName: overrides.resolveName ?? (async () => ['8.8.8.8']),
     limits: overrides.limits ?? createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),
     settings: {
       publicUrl: port === 0 ? 'https://api.example.test' : `http://127.0.0.1:${port}`,

@@ -32,6 +32,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
     comment: idOf(await say(admin, 'Done?')),
     session: await openSession(service, admin),
+    ...(await makeWebhook(service, admin)),
     invitation: await openInvitation(service, admin),
   };
   // The task's owner hears of what others say.
@@ -45,6 +46,15 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     .select('notification_id')
     .executeTakeFirstOrThrow();
   return { ...things, notification };
+}
+
+/** A webhook, the only one of its company, which may have twenty, and a message for it. */
+async function makeWebhook({ database }: Service, admin: Actor): Promise<{ webhook: number; webhookDelivery: number }> {
+  await database.db.deleteFrom('webhooks').where('company_id', '=', admin.companyId).execute();
+  const events = ['comment.created'];
+  const made = await admin.post('/api/webhooks/', { url: 'https://hooks.example.com/work', events });
+  const sent = await admin.post(`/api/webhooks/${made.body._id}/test/`);
+  return { webhook: made.body._id, webhookDelivery: sent.body._id };
 }
 
 /** An invitation by another company, which every session of the person may accept. */

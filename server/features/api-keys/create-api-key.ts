@@ -5,12 +5,16 @@ import { scopes } from '../../platform/credential.ts';
 import { ADMIN_REQUIRED, invalid, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
 import { name } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { getAccountById } from '../auth/accounts.ts';
 import { getCompany } from '../company/queries.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { ApiKey } from '../memberships/api-key.ts';
+import { apiKeyCreated } from '../memberships/events.ts';
+import { apiKeyColumns, toApiKeyHeader } from '../memberships/membership.ts';
 
 export const createApiKey = member
   .meta(
@@ -21,6 +25,7 @@ export const createApiKey = member
         'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access, and with a reset of their password. The account is told of it by mail.',
       errors: [SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED],
       answersSecret: true,
+      changes: [apiKeyCreated],
       securityAct: { event: 'key made', made: 'apiKeyMade' },
       example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2036-01-01T00:00:00Z' },
     }),
@@ -49,7 +54,7 @@ export const createApiKey = member
 
     const key = `${apiKeyPrefix}${randomBytes(32).toString('base64url')}`;
     const start = key.slice(0, 10);
-    const { api_key_id: apiKeyId } = await ctx.db
+    const row = await ctx.db
       .insertInto('api_keys')
       .values({
         company_id: caller.companyId,
@@ -61,14 +66,20 @@ export const createApiKey = member
         expires_at: input.expiresAt ?? null,
         created_at: now,
       })
-      .returning('api_key_id')
+      .returning(apiKeyColumns)
       .executeTakeFirstOrThrow();
+    recordChange(ctx.db, apiKeyCreated, {
+      companyId: caller.companyId,
+      streams: [changeStream.company(caller.companyId)],
+      payload: { actorId: caller.employeeId, apiKeyId: row.api_key_id, apiKey: toApiKeyHeader(row) },
+      at: now,
+    });
     const { email } = await getAccountById(ctx.db, accountId);
     const { name: company } = await getCompany(ctx.db, caller.companyId);
     const notice = { kind: 'api key made', name: input.name, company, scopes: granted } as const;
     await notifyAccountOwner(ctx.db, { email, notice, request: ctx.request, now });
     return {
-      _id: apiKeyId,
+      _id: row.api_key_id,
       name: input.name,
       start,
       scopes: granted,

@@ -3,7 +3,8 @@ import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
-import { endSessionsOpenedBy } from '../memberships/membership.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
+import { apiKeyColumns, endSessionsOpenedBy, recordRevoked } from '../memberships/membership.ts';
 
 export const revokeApiKey = member
   .meta(
@@ -13,6 +14,7 @@ export const revokeApiKey = member
       description:
         'One’s own; an admin any of the company. It is refused from then on, on every node, and the sessions that it opened end.',
       errors: [SESSION_REQUIRED, SESSION_BOUND],
+      changes: [apiKeyRevoked],
       securityAct: 'key revoked',
     }),
   )
@@ -29,10 +31,12 @@ export const revokeApiKey = member
       .where('api_key_id', '=', input.key_id)
       .where('revoked_at', 'is', null)
       .$if(!caller.isAdmin, (query) => query.where('employee_id', '=', caller.employeeId))
-      .returning('api_key_id')
+      .returning(apiKeyColumns)
       .executeTakeFirst();
     if (!revoked) throw NOT_FOUND();
-    const opened = { companyId: caller.companyId, apiKeyIds: [input.key_id] };
-    await endSessionsOpenedBy(ctx.db, opened, 'API key revoked', now);
+    const { companyId, employeeId: actorId } = caller;
+    const because = 'API key revoked';
+    recordRevoked(ctx.db, companyId, revoked, { because, actorId, now });
+    await endSessionsOpenedBy(ctx.db, { companyId, apiKeyIds: [input.key_id] }, because, now);
     return { success: true } as const;
   });

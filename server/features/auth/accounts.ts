@@ -84,5 +84,6 @@ export async function endSessions(
 /** Revokes the API keys that an account created in any company, and ends the sessions that they opened. */
 export async function endApiKeys(db: Db, accountId: number, because: string, now: Date): Promise<void> {
   const places = await listEmployeesOf(db, accountId);
-  for (const place of places) await endApiKeysOf(inCompany(db, place.companyId), place, because, now);
+  for (const place of places)
+    await endApiKeysOf(inCompany(db, place.companyId), place, { because, actorId: place.employeeId, now });
 }

@@ -5,6 +5,7 @@ import { open } from '../../kernel/procedures.ts';
 import { email } from '../../kernel/wire/fields.ts';
 import { loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
+import { signInChanges } from './sign-in.ts';
 
 export const appleLogin = open
   .meta(
@@ -14,6 +15,7 @@ export const appleLogin = open
       description:
         'Checked as the Google login is. Apple leaves the address out after the first login: then the identity that is stored decides. Where none is stored, the account is joined whose registration named this `appleUserId` within the last 24 hours, if the token carries no address or a relay address.',
       errors: [INVALID_IDENTITY_TOKEN],
+      changes: signInChanges,
       example: { token: 'eyJhbGciOiJFUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
     }),
   )

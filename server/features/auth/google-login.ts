@@ -5,6 +5,7 @@ import { open } from '../../kernel/procedures.ts';
 import { email } from '../../kernel/wire/fields.ts';
 import { loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
+import { signInChanges } from './sign-in.ts';
 
 export const googleLogin = open
   .meta(
@@ -14,6 +15,7 @@ export const googleLogin = open
       description:
         'Signature, issuer, audience (and `azp`, where the token has one), expiry and `email_verified` are checked, and `nonce` where it is sent; a token signs in once, but for one whose answer was a choice of companies: that may be sent again with `company_id`, instead of the ticket; the address is taken from the token, and `email` must equal it when sent. Makes the account where there is none; such a session can register a company.',
       errors: [INVALID_IDENTITY_TOKEN],
+      changes: signInChanges,
       example: { token: 'eyJhbGciOiJSUzI1NiIs…', email: 'ada@example.com', name: 'Ada Lovelace' },
     }),
   )

@@ -6,7 +6,7 @@ import { getOrInsertAccount, verifyAddress } from './accounts.ts';
 import { otp, verifyOtp } from './codes.ts';
 import { INVALID_OTP } from './errors.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
-import { signIn } from './sign-in.ts';
+import { signIn, signInChanges } from './sign-in.ts';
 
 export const otpLogin = open
   .meta(
@@ -16,6 +16,7 @@ export const otpLogin = open
       description:
         'Where the account is an employee of several companies and `company_id` is not sent, the answer lists them with a `login_ticket` for POST /token-login/. The code is used up either way. Five wrong attempts end a code. After 20 at one address in a day a code may be tried only once, and only from the network that requested it; attempts from other networks get 429.',
       errors: [INVALID_OTP],
+      changes: signInChanges,
       example: { email: 'ada@example.com', otp: '042917' },
     }),
   )

@@ -12,6 +12,7 @@ export const refresh = open
     rest('POST /api/token/refresh/', {
       section: 'Additions',
       summary: 'Exchange a refresh token for a new pair',
+      notAudited: 'goes on with a session whose beginning is audited; a stolen token is a refusal, and audited',
       description:
         'The refresh token that was sent dies. Sending a dead one again ends the whole session, for one of its two holders stole it; only within 10 seconds of its rotation, when two tabs race, it is answered with the same successor instead. A session lives 90 days from its sign-in at most, however often it is refreshed.',
       errors: [INVALID_TOKEN, SESSION_ENDED],

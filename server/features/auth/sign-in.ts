@@ -4,12 +4,18 @@ import type { Db } from '../../../db/open.ts';
 import { inCompany } from '../../../db/scope.ts';
 import { notFoundIn } from '../../errors/errors.ts';
 import { hashSecret } from '../../kernel/authentication.ts';
+import { noCompany, noteActor } from '../../kernel/audit-log.ts';
 import type { Context, MutationScope } from '../../kernel/context.ts';
-import { acceptInvitation } from '../memberships/membership.ts';
+import { employeeUpdated } from '../employees/events.ts';
+import { joinCompany } from '../employees/join-company.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
 import { listMemberships, type Membership } from '../memberships/account-memberships.ts';
 import { listOpenInvitations } from '../memberships/open-invitations.ts';
 import type { CompanyChoice, SignedInResult } from './schemas.ts';
 import { startSession, type SignInMethod } from './start-session.ts';
+
+/** What a sign-in that proves an address may change: it accepts an invitation, or takes an account over. */
+export const signInChanges = [employeeUpdated, apiKeyRevoked];
 
 const ticketLifetimeSeconds = 5 * 60;
 export const loginTicketPrefix = 'wlt_';
@@ -31,6 +37,8 @@ export async function signIn(
   const addressProvedAt = provedAddress === null ? null : now;
   const places = await listMemberships(db, accountId);
   if (companyId === undefined && places.length > 1) {
+    // The session that follows is audited in its company, and the others do not learn of it.
+    noteActor(db, { accountId, companyId: noCompany });
     return {
       companies: places.map(({ company_id, company_name, isAdmin }) => ({ company_id, company_name, isAdmin })),
       login_ticket: await insertLoginTicket(ctx, accountId, addressProvedAt),
@@ -39,14 +47,14 @@ export async function signIn(
   }
   const place =
     (companyId === undefined ? places[0] : places.find((one) => one.company_id === companyId)) ??
-    (provedAddress === null ? undefined : await acceptOne(db, { accountId, email: provedAddress, companyId, now }));
+    (provedAddress === null ? undefined : await acceptOne(ctx, { accountId, email: provedAddress, companyId, now }));
   if (companyId !== undefined && !place) throw notFoundIn('company_id');
   return startSession(ctx, { accountId, method, place: place ?? null, addressProvedAt });
 }
 
 /** Accepts the invitation of the given company, or the only one; returns the resulting membership. */
 async function acceptOne(
-  db: Db,
+  { db, services }: Context & Pick<MutationScope, 'db'>,
   { accountId, email, companyId, now }: { accountId: number; email: string; companyId: number | undefined; now: Date },
 ): Promise<Membership | undefined> {
   const open = await listOpenInvitations(db, email);
@@ -54,9 +62,9 @@ async function acceptOne(
   const [invitation] = chosen;
   if (!invitation || chosen.length > 1) return undefined;
   const employee = { companyId: invitation.company_id, employeeId: invitation.employee_id };
-  return (await acceptInvitation(inCompany(db, employee.companyId), { ...employee, accountId, now }))
-    ? invitation
-    : undefined;
+  const company = inCompany(db, employee.companyId);
+  const hasJoined = await joinCompany(company, { ...employee, accountId, now }, services.settings);
+  return hasJoined ? invitation : undefined;
 }
 
 async function insertLoginTicket(

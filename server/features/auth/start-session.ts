@@ -4,6 +4,7 @@ import { acrossCompanies, inCompany } from '../../../db/scope.ts';
 import { SESSION_ENDED } from '../../errors/errors.ts';
 import type { Context, MutationScope } from '../../kernel/context.ts';
 import { sessionEnd } from '../../kernel/refresh-token-rules.ts';
+import { noCompany, noteActor, noteChange } from '../../kernel/audit-log.ts';
 import { logSecurity } from '../../kernel/security-log.ts';
 import { accessLifetimeSeconds } from '../../platform/tokens.ts';
 import { findEmployee, toEmployee } from '../employees/queries.ts';
@@ -93,6 +94,9 @@ export async function startSession(
     .executeTakeFirstOrThrow();
   const { company_id: companyId, employee_id: employeeId } = place ?? {};
   const whose = 'accountId' in owner ? { accountId: owner.accountId } : { apiKeyId: owner.openedByKeyId };
+  noteActor(db, { ...whose, sessionId, companyId: companyId ?? noCompany, employeeId: employeeId ?? null });
+  const started = { event: 'session.started', kind: 'session', id: sessionId, before: null, after: { method } };
+  noteChange(db, companyId ?? noCompany, started);
   ctx.afterCommit(() => logSecurity(ctx, 'signed in', { method, sessionId, ...whose, companyId, employeeId }));
   const pair = await issueTokenPair(services, { sessionId, generation: 1, rotatedAt: now, expiresAt });
   if (!place) return { ...pair, employee: null, company: null };

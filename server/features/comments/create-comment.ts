@@ -8,6 +8,7 @@ import { appendEvent } from '../../kernel/append-event.ts';
 import { enqueueJob } from '../../kernel/job.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
+import { auditComment } from './audited-comment.ts';
 import { streamOf } from './task-stream.ts';
 import { NOT_THE_SENDER } from './errors.ts';
 import { mentionedEmailsMax, resolveMentions, textMentionsMax } from './mentions.ts';
@@ -88,6 +89,8 @@ export const createComment = member
       mentionedIds: mentioned.map((person) => person.employee_id),
       now: services.clock.now(),
     };
+    const after = { taskId, senderId, message: stored, image };
+    auditComment({ db, tokens: services.tokens, companyId }, 'created', { commentId, before: null, after });
     const { now: at } = comment;
     const payload = { comment_id: commentId, task_id: taskId, sender_id: senderId };
     const job = { dedupeKey: String(commentId), payload: { companyId, commentId }, now: at };

@@ -5,6 +5,7 @@ import { member } from '../../kernel/procedures.ts';
 import { appendEvent } from '../../kernel/append-event.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
 import { lockComment, deleteThread } from './change-comment.ts';
+import { auditComment, contentOf } from './audited-comment.ts';
 import { streamOf } from './task-stream.ts';
 import { NOT_THE_AUTHOR_OR_OWNER } from './errors.ts';
 
@@ -27,6 +28,10 @@ export const deleteComment = member
     if (!comment) throw NOT_FOUND();
     if (comment.sender_id !== employeeId && comment.task_owner_id !== employeeId) throw NOT_THE_AUTHOR_OR_OWNER();
     for (const gone of await deleteThread(db, companyId, comment)) {
+      const isTombstone = gone.comment_id !== comment.comment_id;
+      const content = isTombstone ? { message: null, image: null, senderId: gone.sender_id } : {};
+      const change = { commentId: gone.comment_id, before: { ...contentOf(comment), ...content }, after: null };
+      auditComment({ db, tokens: services.tokens, companyId }, 'deleted', change);
       await appendEvent(db, {
         companyId,
         stream: streamOf(comment.task_id),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { compiled } from '../../../db/pipeline/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
+import { reserveId } from '../../kernel/reserve-id.ts';
 
 /** The address at which the frontend shows a comment. */
 export function deepLinkOf({ appUrl }: Pick<Settings, 'appUrl'>, taskId: number, commentId: number): string {
@@ -40,14 +41,7 @@ export type NewComment = {
 };
 
 /** Reserves the identifier of a new comment, so that all its statements can be sent at once. */
-export async function reserveCommentId(db: Db): Promise<number> {
-  const [row] = await nextCommentId(db, { sequence: 'comments_comment_id_seq' });
-  return row!.id;
-}
-
-const nextCommentId = compiled<{ sequence: string }, { id: number }>((db, placeholder) =>
-  db.selectNoFrom(sql<number>`nextval(${placeholder('sequence')}::text::regclass)`.as('id')).compile(),
-);
+export const reserveCommentId = (db: Db): Promise<number> => reserveId(db, 'comments_comment_id_seq');
 
 export async function insertComment(db: Db, comment: NewComment): Promise<void> {
   await writeComment(db, comment);

@@ -6,6 +6,7 @@ import { appendEvent } from '../../kernel/append-event.ts';
 import { enqueueJob } from '../../kernel/job.ts';
 import { email, idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { lockComment, replaceMentions } from './change-comment.ts';
+import { auditComment, contentOf } from './audited-comment.ts';
 import { streamOf } from './task-stream.ts';
 import { NOT_THE_AUTHOR } from './errors.ts';
 import { mentionedEmailsMax, resolveMentions } from './mentions.ts';
@@ -68,6 +69,9 @@ export const updateComment = member
       .execute();
     const newlyMentioned = await replaceMentions(db, companyId, { commentId, mentionedIds });
 
+    const before = contentOf(comment);
+    const after = { ...before, message: stored };
+    auditComment({ db, tokens: services.tokens, companyId }, 'edited', { commentId, before, after });
     const payload = { comment_id: commentId, task_id: comment.task_id, sender_id: comment.sender_id };
     await appendEvent(db, { companyId, stream: streamOf(comment.task_id), type: 'comment.edited', payload, at: now });
     if (newlyMentioned.length > 0) {

@@ -64,7 +64,6 @@ export async function notifyCompany(
   { companyId, actorId, to }: { companyId: number; actorId: number; to: Change },
   now: Date,
 ): Promise<void> {
-  if (to.name === undefined && to.timezone === undefined) return;
   const change = randomUUID();
   await enqueueJob(db, companyChanged, { dedupeKey: change, payload: { companyId, actorId, change, to }, now });
 }

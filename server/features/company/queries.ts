@@ -17,15 +17,14 @@ export async function getCompany(db: Db, companyId: number): Promise<CompanyRow>
     .executeTakeFirstOrThrow();
 }
 
-/** Returns the company's time zone, locked until the transaction ends. */
-export async function lockTimezone(db: Db, companyId: number): Promise<string> {
-  const { timezone } = await db
+/** Returns the company, locked until the transaction ends. */
+export async function lockCompany(db: Db, companyId: number): Promise<CompanyRow> {
+  return db
     .selectFrom('companies')
     .where('company_id', '=', companyId)
-    .select('timezone')
+    .select(companyColumns)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
-  return timezone;
 }
 
 export function toCompany(row: CompanyRow): z.input<typeof Company> {

@@ -6,10 +6,13 @@ import { createFairQueue } from '../../platform/fair-queue.ts';
 import { invalid, NOT_FOUND, OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
 import { idOf, isEmptyUpdate, name } from '../../kernel/wire/fields.ts';
 import { planMorningOf } from '../mornings/plan-mornings.ts';
+import { companyUpdated, findCompanyChanges } from './events.ts';
 import { notifyCompany } from './notices.ts';
-import { companyColumns, getCompany, isStorableTimezone, lockTimezone, toCompany } from './queries.ts';
+import { companyColumns, getCompany, isStorableTimezone, lockCompany, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
 
 export const updateCompany = admin
@@ -20,6 +23,7 @@ export const updateCompany = admin
       description:
         'For admins. Either field may be left out and keeps its value then; without both nothing changes. The time zone is an IANA name: days and weeks of the company are counted in it, and all earlier ones are recomputed before the answer; time that is logged during that waits. Changes of the time zone are made one after another; with four of a company waiting, a further one is answered 503. Offsets and POSIX rules are refused. All other employees are notified of what has changed.',
       errors: [OVERLOADED],
+      changes: [companyUpdated],
       example: { company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London' },
     }),
   )
@@ -46,8 +50,7 @@ async function changeCompany(
     throw invalid(['timezone'], unknownTimezone, 'invalid_value');
   const { companyId, employeeId: actorId } = caller;
   const now = services.clock.now();
-  const before = await lockTimezone(db, companyId);
-  const { name: nameBefore } = await getCompany(db, companyId);
+  const before = toCompany(await lockCompany(db, companyId));
   const row = await db
     .updateTable('companies')
     .set({ name: input.name, timezone: input.timezone, updated_at: now })
@@ -55,15 +58,21 @@ async function changeCompany(
     .returning(companyColumns)
     .executeTakeFirstOrThrow();
   // Which tasks were done in time depends on days.
-  if (row.timezone !== before) {
+  if (row.timezone !== before.timezone) {
     await recomputeTaskCounts(db, companyId);
     await recomputeWorkDays(db, companyId);
     await planMorningOf(db, companyId, now);
   }
-  const to = {
-    ...(row.name === nameBefore ? {} : { name: row.name }),
-    ...(row.timezone === before ? {} : { timezone: row.timezone }),
-  };
+  const after = toCompany(row);
+  const changes = findCompanyChanges(before, after);
+  if (!changes) return after;
+  recordChange(db, companyUpdated, {
+    companyId,
+    streams: [changeStream.company(companyId)],
+    payload: { actorId, companyId, company: after, changes },
+    at: now,
+  });
+  const to = { name: changes.name?.after, timezone: changes.timezone?.after };
   await notifyCompany(db, { companyId, actorId, to }, now);
-  return toCompany(row);
+  return after;
 }

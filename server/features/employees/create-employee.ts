@@ -6,8 +6,10 @@ import { email, idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
 import { inviteEmployee } from '../memberships/membership.ts';
 import { EMPLOYEE_EXISTS } from './errors.ts';
+import { employeeCreated } from './events.ts';
 import { getEmployee, insertEmployee, toEmployee } from './queries.ts';
 import { requireFreeAddress } from './employment.ts';
+import { recordEmployee } from './record-change.ts';
 import { Employee, fields } from './schemas.ts';
 
 export const createEmployee = admin
@@ -18,6 +20,7 @@ export const createEmployee = admin
       description:
         "`companyId` is the caller's own company. The employee is active at once: tasks can be theirs and leaders can log time for them. Their address is invited by e-mail, and only its owner joins an account to the employee (`invitationStatus` is `pending` until then): somebody new by signing in with an e-mailed code, Google or Apple, somebody who is in other companies by naming `company_id` there or with POST /api/invitations/{invitation_id}/accept/. One company mails at most 3 invitations a day to one address, and 200 in all while on trial; an invitation beyond that is made, but not mailed. An address is one employee of a company at most, deleted ones included: restore those instead. A plan has places for as many active employees as its `maxEmployees` says.",
       errors: [EMPLOYEE_EXISTS, PLAN_LIMIT_REACHED],
+      changes: [employeeCreated],
       example: {
         first_name: 'Grace',
         last_name: 'Hopper',
@@ -61,5 +64,7 @@ export const createEmployee = admin
       now,
     });
     await inviteEmployee(db, { companyId, employeeId, email: input.email, invitedById: caller.employeeId, now });
-    return toEmployee(await getEmployee(db, companyId, employeeId), caller, services.settings);
+    const row = await getEmployee(db, companyId, employeeId);
+    recordEmployee(db, employeeCreated, row, { actorId: caller.employeeId, at: now, settings: services.settings });
+    return toEmployee(row, caller, services.settings);
   });

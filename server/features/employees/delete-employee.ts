@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
 import { LAST_ADMIN } from './errors.ts';
+import { employeeDeleted } from './events.ts';
 import { lockEmployee } from './queries.ts';
 import { lockAdmins, requireAnotherAdmin } from './employment.ts';
 import { offboardEmployee } from './offboard-employee.ts';
+import { recordEmployee } from './record-change.ts';
 
 export const deleteEmployee = admin
   .meta(
@@ -15,6 +18,7 @@ export const deleteEmployee = admin
       description:
         'Marks the employee as deleted and inactive and ends their sessions and API keys at once; a running timer stops at that moment and its time is logged. Nothing of their work is lost, and they can be restored. Deleting a deleted employee changes nothing. The last active admin cannot be deleted.',
       errors: [LAST_ADMIN],
+      changes: [employeeDeleted, apiKeyRevoked],
       example: { _id: 42 },
     }),
   )
@@ -22,7 +26,7 @@ export const deleteEmployee = admin
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
-    const { companyId } = caller;
+    const { companyId, employeeId: actorId } = caller;
     const { _id: employeeId } = input;
     const now = services.clock.now();
 
@@ -36,6 +40,7 @@ export const deleteEmployee = admin
       .where('company_id', '=', companyId)
       .where('employee_id', '=', employeeId)
       .execute();
-    await offboardEmployee(db, { companyId, employeeId }, 'employee deleted', now);
+    recordEmployee(db, employeeDeleted, row, { actorId, at: now, settings: services.settings });
+    await offboardEmployee(db, { companyId, employeeId }, { because: 'employee deleted', actorId, now });
     return { success: true } as const;
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { defineJob, enqueueJob } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
-import { endAccess } from '../memberships/membership.ts';
+import { endAccess, type Ending } from '../memberships/membership.ts';
 
 /** Runs after an employee was deactivated or deleted, for other features: a running timer stops. */
 export const employeeOffboarded = defineJob({
@@ -14,10 +14,10 @@ export const employeeOffboarded = defineJob({
 export async function offboardEmployee(
   db: Db,
   employee: { companyId: number; employeeId: number },
-  reason: string,
-  now: Date,
+  ending: Ending,
 ): Promise<void> {
-  await endAccess(db, employee, reason, now);
+  await endAccess(db, employee, ending);
+  const { now } = ending;
   const leftAt = now.toISOString();
   const dedupeKey = `${employee.companyId} ${employee.employeeId} ${leftAt}`;
   await enqueueJob(db, employeeOffboarded, { dedupeKey, payload: { ...employee, leftAt }, now });

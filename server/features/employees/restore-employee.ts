@@ -3,9 +3,11 @@ import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
+import { employeeRestored } from './events.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { lockAdmins } from './employment.ts';
+import { recordEmployee } from './record-change.ts';
 
 export const restoreEmployee = admin
   .meta(
@@ -15,6 +17,7 @@ export const restoreEmployee = admin
       description:
         'The employee is active again, with the permissions and the work that they had, and has to sign in again. Restoring an employee who is not deleted changes nothing.',
       errors: [PLAN_LIMIT_REACHED],
+      changes: [employeeRestored],
       example: { _id: 42 },
     }),
   )
@@ -23,16 +26,20 @@ export const restoreEmployee = admin
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId } = caller;
+    const now = services.clock.now();
     await lockAdmins(db, companyId);
     const row = await lockEmployee(db, companyId, input._id);
     if (row.is_deleted) {
       await requirePlaceInPlan(db, companyId);
       await db
         .updateTable('employees')
-        .set({ is_deleted: false, is_active: true, updated_at: services.clock.now() })
+        .set({ is_deleted: false, is_active: true, updated_at: now })
         .where('company_id', '=', companyId)
         .where('employee_id', '=', input._id)
         .execute();
     }
-    return toEmployee(await getEmployee(db, companyId, input._id), caller, services.settings);
+    const after = await getEmployee(db, companyId, input._id);
+    const by = { actorId: caller.employeeId, at: now, settings: services.settings };
+    if (row.is_deleted) recordEmployee(db, employeeRestored, after, by);
+    return toEmployee(after, caller, services.settings);
   });

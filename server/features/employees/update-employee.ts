@@ -6,11 +6,14 @@ import { member } from '../../kernel/procedures.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
 import { endSessionsOpenedByKeysOf, inviteEmployee, unlinkAccount } from '../memberships/membership.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
 import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
+import { employeeUpdated } from './events.ts';
 import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
 import { Employee, fields } from './schemas.ts';
 import { lockAdmins, requireAnotherAdmin, requireFreeAddress } from './employment.ts';
 import { offboardEmployee } from './offboard-employee.ts';
+import { recordEmployeeUpdate } from './record-change.ts';
 
 /** The fields that only an admin may set, also on themself. */
 const adminFields = {
@@ -55,6 +58,7 @@ export const updateEmployee = member
         LAST_ADMIN,
         PLAN_LIMIT_REACHED,
       ],
+      changes: [employeeUpdated, apiKeyRevoked],
       example: { _id: 42, phone: '+44 20 7946 0958', designation: 'Lead engineer', isTeamLeader: true },
     }),
   )
@@ -62,7 +66,7 @@ export const updateEmployee = member
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
-    const { companyId } = caller;
+    const { companyId, employeeId: actorId } = caller;
     const { _id: employeeId, ...patch } = input;
     const now = services.clock.now();
     if (patch.email !== undefined && caller.credential.kind === 'boundSession') throw SESSION_BOUND();
@@ -87,12 +91,14 @@ export const updateEmployee = member
         .execute();
     }
     const employee = { companyId, employeeId };
-    if (isNewAddress) await unlinkAccount(db, employee, now);
+    if (isNewAddress) await unlinkAccount(db, employee, { actorId, now });
     if (isNewAddress || (patch.email !== undefined && row.account_id === null))
-      await inviteEmployee(db, { ...employee, email: patch.email!, invitedById: caller.employeeId, now });
-    if (patch.is_active === false) await offboardEmployee(db, employee, 'deactivated', now);
+      await inviteEmployee(db, { ...employee, email: patch.email!, invitedById: actorId, now });
+    if (patch.is_active === false) await offboardEmployee(db, employee, { because: 'deactivated', actorId, now });
     else if (patch.isAdmin === false) await endSessionsOpenedByKeysOf(db, employee, 'no longer an admin', now);
-    return toEmployee(await getEmployee(db, companyId, employeeId), caller, services.settings);
+    const after = await getEmployee(db, companyId, employeeId);
+    recordEmployeeUpdate(db, { before: row, after }, { actorId, at: now, settings: services.settings });
+    return toEmployee(after, caller, services.settings);
   });
 
 function requireRightTo(patch: Patch, caller: Member, employeeId: number): void {

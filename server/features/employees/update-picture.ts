@@ -6,7 +6,9 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { readPicture, type Picture } from './profile-picture.ts';
+import { employeeUpdated } from './events.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
+import { recordEmployeeUpdate } from './record-change.ts';
 import { Employee } from './schemas.ts';
 
 export const updatePicture = member
@@ -17,6 +19,7 @@ export const updatePicture = member
       description:
         'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
       errors: [FORBIDDEN, OVERLOADED],
+      changes: [employeeUpdated],
       bodyBytesMax: 4 * 1024 * 1024,
       example: {
         _id: 42,
@@ -43,7 +46,8 @@ export const updatePicture = member
     const picture = input.profilePicture === null ? null : await readPicture(input.profilePicture, companyId);
     const now = services.clock.now();
 
-    const { picture_id: replacedId } = await lockEmployee(db, companyId, input._id);
+    const before = await lockEmployee(db, companyId, input._id);
+    const { picture_id: replacedId } = before;
     const pictureId = picture && (await insertPicture(db, companyId, picture, now));
     await db
       .updateTable('employees')
@@ -57,7 +61,10 @@ export const updatePicture = member
         .where('company_id', '=', companyId)
         .where('picture_id', '=', replacedId)
         .execute();
-    return toEmployee(await getEmployee(db, companyId, input._id), caller, services.settings);
+    const after = await getEmployee(db, companyId, input._id);
+    const by = { actorId: caller.employeeId, at: now, settings: services.settings };
+    recordEmployeeUpdate(db, { before, after }, by);
+    return toEmployee(after, caller, services.settings);
   });
 
 async function insertPicture(db: Db, companyId: number, { content, contentType }: Picture, now: Date): Promise<string> {

@@ -8,7 +8,8 @@ import { signedIn } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { SignedInResult } from '../auth/schemas.ts';
 import { endSession, getSignIn, startSession } from '../auth/start-session.ts';
-import { acceptInvitation as accept } from '../memberships/membership.ts';
+import { employeeUpdated } from '../employees/events.ts';
+import { joinCompany } from '../employees/join-company.ts';
 import { getInvitation } from './queries.ts';
 
 const ADDRESS_PROOF_REQUIRED = defineError(
@@ -26,6 +27,7 @@ export const acceptInvitation = signedIn
         'Joins the account to the company and answers a session there; the session that asked ends, as with a change of company. It needs a proof of the address that is younger than the invitation: the `token` in the link of the invitation mail, or a session that began with an e-mailed code, Google or Apple after the invitation was made. A password alone is none. Where the account has no other company and one invitation, signing in with such a proof accepts it without this operation; naming `company_id` at such a sign-in accepts too.',
       errors: [ADDRESS_PROOF_REQUIRED],
       answersSecret: true,
+      changes: [employeeUpdated],
       securityAct: 'invitation accepted',
       example: { invitation_id: 7, token: 'q3Zt0k8Yb1…' },
     }),
@@ -49,7 +51,8 @@ export const acceptInvitation = signedIn
       input.token !== undefined && input.token !== null && hashSecret(input.token) === invitation.token_hash;
     const isProved = hasLink || (provedAt !== null && provedAt > invitation.created_at);
     if (!isProved) throw ADDRESS_PROOF_REQUIRED();
-    if (!(await accept(inCompany(db, companyId), { companyId, employeeId, accountId, now }))) throw NOT_FOUND();
+    const joining = { companyId, employeeId, accountId, now };
+    if (!(await joinCompany(inCompany(db, companyId), joining, services.settings))) throw NOT_FOUND();
     await endSession(db, sessionId, 'changed company', now);
     return startSession(ctx, {
       accountId,

@@ -1,4 +1,10 @@
+import type { Selectable } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
+import type { Scope } from '../../platform/credential.ts';
+import { apiKeyRevoked } from './events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { sendInvitation } from './invitation-mail.ts';
 import { enqueueJob } from '../../kernel/job.ts';
@@ -16,6 +22,9 @@ import { mayMailInvitation } from './mail-limits.ts';
  */
 
 export type EmployeeRef = { companyId: number; employeeId: number };
+
+/** Why access ends, and by whom: an employee of the same company, or the service (null). */
+export type Ending = { because: string; actorId: number | null; now: Date };
 
 /** Invites an employee at their current address; an earlier invitation is withdrawn. */
 export async function inviteEmployee(
@@ -62,7 +71,11 @@ export async function acceptInvitation(
 }
 
 /** Unlinks an employee from their account; the employee's row must be locked. */
-export async function unlinkAccount(db: Db, employee: EmployeeRef, now: Date): Promise<void> {
+export async function unlinkAccount(
+  db: Db,
+  employee: EmployeeRef,
+  { actorId, now }: Omit<Ending, 'because'>,
+): Promise<void> {
   const parted = await db
     .selectFrom('employees as e')
     .innerJoin('accounts as a', 'a.account_id', 'e.account_id')
@@ -79,13 +92,13 @@ export async function unlinkAccount(db: Db, employee: EmployeeRef, now: Date): P
     .where('company_id', '=', employee.companyId)
     .where('employee_id', '=', employee.employeeId)
     .execute();
-  await endAccess(db, employee, 'address changed by an admin', now);
+  await endAccess(db, employee, { because: 'address changed by an admin', actorId, now });
 }
 
 /** Ends an employee's access: the sessions in this company, its API keys, and the sessions that those opened. */
-export async function endAccess(db: Db, employee: EmployeeRef, because: string, now: Date): Promise<void> {
-  await endSessionsOf(db, employee, because, now);
-  await endApiKeysOf(db, employee, because, now);
+export async function endAccess(db: Db, employee: EmployeeRef, ending: Ending): Promise<void> {
+  await endSessionsOf(db, employee, ending.because, ending.now);
+  await endApiKeysOf(db, employee, ending);
 }
 
 /** Ends the sessions of an employee in their company; returns how many. */
@@ -107,20 +120,17 @@ export async function endSessionsOf(
 }
 
 /** Revokes the API keys of an employee and ends the sessions that they opened; returns the number of keys. */
-export async function endApiKeysOf(
-  db: Db,
-  { companyId, employeeId }: EmployeeRef,
-  because: string,
-  now: Date,
-): Promise<number> {
+export async function endApiKeysOf(db: Db, { companyId, employeeId }: EmployeeRef, ending: Ending): Promise<number> {
+  const { because, now } = ending;
   const revoked = await db
     .updateTable('api_keys')
     .set({ revoked_at: now })
     .where('company_id', '=', companyId)
     .where('employee_id', '=', employeeId)
     .where('revoked_at', 'is', null)
-    .returning('api_key_id')
+    .returning(apiKeyColumns)
     .execute();
+  for (const key of revoked) recordRevoked(db, companyId, key, ending);
   await endSessionsOpenedBy(
     db,
     { companyId, apiKeyIds: revoked.map(({ api_key_id: apiKeyId }) => apiKeyId) },
@@ -128,6 +138,31 @@ export async function endApiKeysOf(
     now,
   );
   return revoked.length;
+}
+
+/** The columns of a key that its events show. */
+export const apiKeyColumns = ['api_key_id', 'employee_id', 'name', 'scopes', 'expires_at', 'created_at'] as const;
+type ApiKeyRow = Pick<Selectable<Schema['api_keys']>, (typeof apiKeyColumns)[number]>;
+
+export function toApiKeyHeader(row: ApiKeyRow) {
+  return {
+    _id: row.api_key_id,
+    userId: row.employee_id,
+    name: row.name,
+    scopes: row.scopes as Scope[],
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+  };
+}
+
+/** Records that a key was revoked. */
+export function recordRevoked(db: Db, companyId: number, key: ApiKeyRow, { because, actorId, now }: Ending): void {
+  recordChange(db, apiKeyRevoked, {
+    companyId,
+    streams: [changeStream.company(companyId)],
+    payload: { actorId, apiKeyId: key.api_key_id, apiKey: toApiKeyHeader(key), reason: because },
+    at: now,
+  });
 }
 
 /** Ends the sessions that keys opened for any employees. */

@@ -21,7 +21,7 @@ const dayMs = 24 * 3600 * 1000;
 
 /** Plans the mornings since the last round of any node; returns how many there are. */
 export async function planMornings(
-  services: Pick<Services, 'database' | 'clock' | 'streams' | 'wakeWorker'>,
+  services: Pick<Services, 'database' | 'clock' | 'streams' | 'wakeWorker' | 'wakeWebhooks'>,
 ): Promise<number> {
   const now = services.clock.now();
   // All companies are read to find those whose morning has come.

@@ -11,6 +11,7 @@ export const clearNotifications = member
     rest('DELETE /notifications/{user_id}/clear/', {
       section: 'Notifications',
       summary: "Delete all of one's own notifications",
+      notAudited: 'changes only what its caller sees of their own notifications',
       errors: [FORBIDDEN],
     }),
   )

@@ -9,6 +9,7 @@ export const deleteNotifications = member
     rest('DELETE /notifications/delete/', {
       section: 'Notifications',
       summary: "Delete some of one's own notifications",
+      notAudited: 'changes only what its caller sees of their own notifications',
       description:
         "1 to 1,000 identifiers. Those of others' notifications delete nothing and are not reported; `deleted` counts what went.",
       example: { notification_ids: [11, 12] },

@@ -11,6 +11,7 @@ export const readAllNotifications = member
     rest('POST /mark_notifications_as_read/{user_id}/', {
       section: 'Notifications',
       summary: "Mark all of one's own notifications as read",
+      notAudited: 'changes only what its caller sees of their own notifications',
       description: '`updated` is how many were unread.',
       errors: [FORBIDDEN],
     }),

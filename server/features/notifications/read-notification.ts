@@ -10,6 +10,7 @@ export const readNotification = member
     rest('PATCH /api/notifications/read/{notification_id}/', {
       section: 'Notifications',
       summary: "Mark one of one's own notifications as read",
+      notAudited: 'changes only what its caller sees of their own notifications',
       description: 'Marking a read one changes nothing.',
     }),
   )

@@ -10,6 +10,7 @@ export const updateNotification = member
     rest('PATCH /api/notifications/{notification_id}/', {
       section: 'Additions',
       summary: "Archive, keep for later, star or mark one of one's own notifications",
+      notAudited: 'changes only what its caller sees of their own notifications',
       description:
         'Any of the four flags; without any nothing changes. One that changes is told to `notifications.onMine` as `notification.updated`, once for all that changed.',
       example: { isArchive: true, starred: false },

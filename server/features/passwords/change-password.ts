@@ -5,6 +5,7 @@ import { accountOf, member } from '../../kernel/procedures.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById } from '../auth/accounts.ts';
 import { findEmployee } from '../employees/queries.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { describeApiKeys, endOtherAccess } from './end-access.ts';
 import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
@@ -26,6 +27,7 @@ export const changePassword = member
         PASSWORD_TOO_WEAK,
         OVERLOADED,
       ],
+      changes: [apiKeyRevoked],
       securityAct: 'password changed',
       example: {
         current_password: 'old and long enough',

@@ -11,6 +11,8 @@ export const requestReset = open
     rest('POST /reset/link/', {
       section: 'Password management',
       summary: 'Send a password reset link to an address',
+      notAudited:
+        'sends a mail, and whether the address has an account is not known yet; the sign-in that follows is audited',
       description:
         'The link leads to `APP_URL/reset-password?token=…`, works once and for 30 minutes. The answer and its time are the same whether or not the address is known; a mail goes out only where it is. At most 5 an hour to one address.',
       securityAct: 'reset link requested',

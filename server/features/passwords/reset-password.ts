@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { noteActor } from '../../kernel/audit-log.ts';
 import { hashSecret } from '../../kernel/authentication.ts';
 import { OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { done } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById, verifyAddress } from '../auth/accounts.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { endOtherAccess } from './end-access.ts';
 import { INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
@@ -18,6 +20,7 @@ export const resetPassword = open
       description:
         'Uses the token up, verifies the address, ends every session of the account, its open reset links and codes and the API keys that it made, and tells the account by mail.',
       errors: [INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED],
+      changes: [apiKeyRevoked],
       securityAct: 'password reset',
       example: {
         token: 'q3Zt0k8Yb1…',
@@ -55,6 +58,7 @@ export const resetPassword = open
       .returning('account_id')
       .executeTakeFirst();
     if (!used) throw INVALID_RESET_TOKEN();
+    noteActor(ctx.db, { accountId: used.account_id });
     const account = await getAccountById(ctx.db, used.account_id);
     await verifyAddress(ctx.db, account, now);
     await ctx.db

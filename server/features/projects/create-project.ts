@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
+import { projectCreated } from './events.ts';
 import { notifyNewOwner } from './ownership.ts';
 import { projectColumns, toProject } from './queries.ts';
 import { Project, projectFields } from './schemas.ts';
@@ -14,6 +17,7 @@ export const createProject = member
       summary: 'Start a project',
       description:
         'Any employee may start one. The owner is the caller unless `owner_id` names another active employee of the company. A new project is `active`; without `allocatedHours` its time is not limited.',
+      changes: [projectCreated],
       example: { name: 'Difference Engine', description: 'Second design', allocatedHours: 120 },
     }),
   )
@@ -39,5 +43,12 @@ export const createProject = member
       .executeTakeFirstOrThrow();
     const owned = { companyId, projectId: row.project_id, actorId: employeeId, ownerId };
     await notifyNewOwner(ctx.db, owned, now);
-    return toProject(row);
+    const project = toProject(row);
+    recordChange(ctx.db, projectCreated, {
+      companyId,
+      streams: [changeStream.projects(companyId)],
+      payload: { actorId: employeeId, projectId: project._id, project },
+      at: now,
+    });
+    return project;
   });

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
-import { lockProjectToDelete, mayManage } from './queries.ts';
+import { projectDeleted } from './events.ts';
+import { lockProjectToDelete, mayManage, toProject } from './queries.ts';
 
 export const deleteProject = member
   .meta(
@@ -13,21 +16,31 @@ export const deleteProject = member
       description:
         'For its owner, team leaders and admins. The project and its tasks are not found from then on; the time that people logged on them stays in their totals.',
       errors: [FORBIDDEN],
+      changes: [projectDeleted],
       example: { project_id: 7 },
     }),
   )
   .input(z.object({ project_id: idOf('project') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
-    const { companyId } = ctx.caller;
+    const { companyId, employeeId: actorId } = ctx.caller;
+    const now = ctx.services.clock.now();
     const project = await lockProjectToDelete(ctx.db, companyId, input.project_id);
     if (!project) throw NOT_FOUND();
     if (!mayManage(ctx.caller, project)) throw FORBIDDEN();
     await ctx.db
       .updateTable('projects')
-      .set({ deleted_at: ctx.services.clock.now() })
+      .set({ deleted_at: now })
       .where('company_id', '=', companyId)
       .where('project_id', '=', project.project_id)
       .execute();
+    const { project_id: projectId } = project;
+    recordChange(ctx.db, projectDeleted, {
+      companyId,
+      // Also the end of its own stream, whose subscribers need not follow that of the company.
+      streams: [changeStream.projects(companyId), changeStream.project(projectId)],
+      payload: { actorId, projectId, project: toProject(project) },
+      at: now,
+    });
     return { success: true } as const;
   });

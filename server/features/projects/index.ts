@@ -3,6 +3,7 @@ import { createProject } from './create-project.ts';
 import { deleteProject } from './delete-project.ts';
 import { getProject } from './get-project.ts';
 import { listProjects } from './list-projects.ts';
+import { onCompany } from './on-company.ts';
 import { updateProject } from './update-project.ts';
 
 export const projects = router({
@@ -11,4 +12,5 @@ export const projects = router({
   get: getProject,
   update: updateProject,
   delete: deleteProject,
+  onCompany,
 });

@@ -1,8 +1,9 @@
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Member } from '../../kernel/context.ts';
+import type { StreamName } from '../../kernel/streams.ts';
 import { hoursOf } from './hours.ts';
 import type { Project, projectStatuses } from './schemas.ts';
 
@@ -39,6 +40,18 @@ export async function isProject(db: Db, companyId: number, projectId: number): P
     .select('project_id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Those of the given projects, of any companies, that are not deleted. */
+export async function findVisibleProjects(db: Db, projects: StreamName[]): Promise<StreamName[]> {
+  const { rows } = await sql<{ company_id: number; project_id: number }>`
+    select p.company_id, p.project_id
+    from unnest(
+      ${projects.map((one) => one.companyId)}::bigint[], ${projects.map((one) => one.subject)}::bigint[]
+    ) as asked (company_id, project_id)
+    join projects as p on p.company_id = asked.company_id and p.project_id = asked.project_id
+    where p.deleted_at is null`.execute(db);
+  return rows.map((row) => ({ companyId: row.company_id, subject: row.project_id }));
 }
 
 /** The same, with the row lock for a change. */

@@ -4,6 +4,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
+import { projectUpdated, recordProjectUpdate } from './events.ts';
 import { notifyNewOwner } from './ownership.ts';
 import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
 import { Project, projectFields, projectStatus } from './schemas.ts';
@@ -16,6 +17,7 @@ export const updateProject = member
       description:
         'For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours` below what is logged crosses the allocation and notifies the admins; raising it to at least what is logged, or lifting it with `null`, arms that notification again. A new owner other than the caller is notified. An owner who has been deactivated may stay, but not become one.',
       errors: [FORBIDDEN],
+      changes: [projectUpdated],
       example: { project_id: 7, allocatedHours: 160, status: 'on_hold' },
     }),
   )
@@ -27,7 +29,7 @@ export const updateProject = member
   )
   .output(Project)
   .mutation(async ({ ctx, input }) => {
-    const { companyId } = ctx.caller;
+    const { companyId, employeeId: actorId } = ctx.caller;
     const now = ctx.services.clock.now();
     const project = await lockProject(ctx.db, companyId, input.project_id);
     if (!project) throw NOT_FOUND();
@@ -53,8 +55,10 @@ export const updateProject = member
       .executeTakeFirstOrThrow();
     if (input.allocatedHours !== undefined) ctx.afterCommit(ctx.services.wakeWorker);
     if (ownerId !== project.owner_id) {
-      const owned = { companyId, projectId: project.project_id, actorId: ctx.caller.employeeId, ownerId };
+      const owned = { companyId, projectId: project.project_id, actorId, ownerId };
       await notifyNewOwner(ctx.db, owned, now);
     }
-    return toProject(row);
+    const after = toProject(row);
+    recordProjectUpdate(ctx.db, { actorId, before: toProject(project), after, at: now });
+    return after;
   });

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { inCompany } from '../../../db/scope.ts';
 import { rest } from '../../kernel/operation.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
+import type { Settings } from '../../kernel/context.ts';
 import { open } from '../../kernel/procedures.ts';
+import type { Db } from '../../../db/open.ts';
 import { email, name, text } from '../../kernel/wire/fields.ts';
 import { getOrInsertAccount, verifyAddress } from '../auth/accounts.ts';
 import { storeAppleClaim } from '../auth/apple-claims.ts';
@@ -9,8 +13,13 @@ import { otp, verifyOtp } from '../auth/codes.ts';
 import { INVALID_OTP } from '../auth/errors.ts';
 import { SignedInResult } from '../auth/schemas.ts';
 import { startSession } from '../auth/start-session.ts';
+import { companyCreated } from '../company/events.ts';
+import { getCompany, toCompany } from '../company/queries.ts';
 import { Subscription } from '../company/schemas.ts';
-import { insertEmployee } from '../employees/queries.ts';
+import { employeeCreated } from '../employees/events.ts';
+import { getEmployee, insertEmployee } from '../employees/queries.ts';
+import { recordEmployee } from '../employees/record-change.ts';
+import { apiKeyRevoked } from '../memberships/events.ts';
 import { setUpCompany } from './set-up-company.ts';
 
 export const registerCompany = open
@@ -21,6 +30,7 @@ export const registerCompany = open
       description:
         'Makes the company, its admin employee, a 30-day trial subscription, a default schedule, workspace, storage and notification setup, and signs the admin in. All of it happens or nothing: a failure leaves the code unused. `appleUserId` is only a claim: an Apple login within 24 hours that proves it, with no e-mail address or a relay address, is linked to this account, once, where no other account has that identity.',
       errors: [INVALID_OTP],
+      changes: [companyCreated, employeeCreated, apiKeyRevoked],
       example: {
         company_name: 'Analytical Engines',
         email: 'ada@example.com',
@@ -68,6 +78,7 @@ export const registerCompany = open
       now,
     });
     await company.updateTable('companies').set({ owner_id: employeeId }).where('company_id', '=', companyId).execute();
+    await recordRegistered(company, { companyId, employeeId, now }, ctx.services.settings);
 
     const place = { company_id: companyId, company_name: input.company_name, employee_id: employeeId };
     const session = await startSession(ctx, {
@@ -78,3 +89,19 @@ export const registerCompany = open
     });
     return { ...session, subscription };
   });
+
+async function recordRegistered(
+  db: Db,
+  { companyId, employeeId, now: at }: { companyId: number; employeeId: number; now: Date },
+  settings: Settings,
+): Promise<void> {
+  const company = toCompany(await getCompany(db, companyId));
+  const streams = [changeStream.company(companyId)];
+  const payload = { actorId: employeeId, companyId, company };
+  recordChange(db, companyCreated, { companyId, streams, payload, at });
+  recordEmployee(db, employeeCreated, await getEmployee(db, companyId, employeeId), {
+    actorId: employeeId,
+    at,
+    settings,
+  });
+}

@@ -9,9 +9,10 @@ import { lockVisibleTasks } from '../tasks/queries.ts';
 import { listExceededProjects } from './allocation.ts';
 import { hoursOf } from '../projects/hours.ts';
 import { entries, findEntryIssues, partition } from './bulk-entries.ts';
+import { recordTaskLogCreated, taskLogCreated } from '../tasks/task-log-events.ts';
 import { insertTaskLogs, toTaskLog } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
-import { TaskLog } from './schemas.ts';
+import { TaskLog } from '../tasks/task-log.ts';
 import { listWorkDays } from './work-days.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -23,6 +24,7 @@ export const bulkCreateTaskLogs = member
       description:
         'The body is the array itself: 1 to 1,000 entries, all of one active employee. Written by that employee, a team leader or an admin.\n\nAn entry with the task, employee and start of a stored log, or of an earlier entry, is skipped and reported in `skipped`. Where one entry is invalid, nothing is stored, and `issues` names each that is by its index, as in `[2, "endTime"]`. `created` is in the order of the entries.\n\n`days` holds each day that an entry touches, also one that was skipped, in the time zone of the company: the employee’s working hours of the whole day, whatever they were logged by, to two decimals. Logs across midnight are split, and no minute counts twice. `exceededProjects` are those of the entries’ projects that have more hours logged now than allocated; where this request crosses an allocation, every active admin is notified, once for each crossing.',
       errors: [FORBIDDEN],
+      changes: [taskLogCreated],
       bodyField: 'entries',
       example: {
         user_id: 7,
@@ -90,9 +92,12 @@ export const bulkCreateTaskLogs = member
     ]);
     ctx.afterCommit(services.wakeWorker);
 
-    const { created, skipped } = partition(entries, made);
+    const { created: rows, skipped } = partition(entries, made);
+    const created = rows.map(toTaskLog);
+    for (const taskLog of created)
+      recordTaskLogCreated(db, { companyId, actorId: caller.employeeId, taskLog, at: now });
     return {
-      created: created.map(toTaskLog),
+      created,
       skipped,
       days: days.map(({ day, working_seconds }) => ({ date: day, workingHours: hoursOf(working_seconds) })),
       exceededProjects: exceeded,

@@ -7,9 +7,11 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
-import { insertTaskLog, refuseDuplicate, toTaskLog } from './queries.ts';
+import { recordTaskLogCreated, taskLogCreated } from '../tasks/task-log-events.ts';
+import { insertTaskLog, refuseDuplicate, reserveTaskLogId, toNewRow, toTaskLog } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
-import { logDescription, TaskLog } from './schemas.ts';
+import { TaskLog } from '../tasks/task-log.ts';
+import { logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -21,6 +23,7 @@ export const createTaskLog = member
       description:
         'Written by the employee whose time it is, a team leader or an admin, for an active employee. It ends after it starts, lasts at most 24 hours and is at most a day in the future. Milliseconds are kept. It counts as entered by hand (`manualAdd: true`). Where it takes its project over the allocated hours, every active admin is notified, once for each crossing.',
       errors: [DUPLICATE_TASK_LOG, FORBIDDEN],
+      changes: [taskLogCreated],
       example: {
         task_id: 12,
         employee_id: 7,
@@ -48,10 +51,11 @@ export const createTaskLog = member
     checkTimes({ start: startTime, end: endTime }, now, { start: ['start_time'], end: ['end_time'] });
     checkMayWrite(caller, employeeId);
 
-    const [task, isActive] = await inOrder(db, [
+    const [task, isActive, taskLogId] = await inOrder(db, [
       () => lockVisibleTask(db, companyId, taskId),
       // The caller is known to be active.
       () => employeeId === caller.employeeId || isActiveEmployee(db, companyId, employeeId),
+      () => reserveTaskLogId(db),
     ]);
     if (!task) throw notFoundIn('task_id');
     if (!isActive) throw notFoundIn('employee_id');
@@ -59,7 +63,11 @@ export const createTaskLog = member
     const { project_id: projectId } = task;
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
-    const [made] = await ctx.finish([() => insertTaskLog(db, { companyId, log, now })]).catch(refuseDuplicate);
+    const row = toNewRow(taskLogId, log, now);
+    recordTaskLogCreated(db, { companyId, actorId: caller.employeeId, taskLog: toTaskLog(row), at: now });
+    const [made] = await ctx
+      .finish([() => insertTaskLog(db, { ...row, company_id: companyId })])
+      .catch(refuseDuplicate);
     ctx.afterCommit(services.wakeWorker);
     return toTaskLog(made);
   });

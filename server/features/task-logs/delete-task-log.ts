@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
-import { lockTaskLog } from './queries.ts';
+import { taskLogDeleted } from '../tasks/task-log-events.ts';
+import { lockTaskLog, toTaskLog } from './queries.ts';
 import { checkMayWrite } from './writers.ts';
 
 export const deleteTaskLog = member
@@ -14,13 +17,14 @@ export const deleteTaskLog = member
       description:
         'By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that then no longer exceeds its allocated hours is notified of again when it does.',
       errors: [FORBIDDEN],
+      changes: [taskLogDeleted],
     }),
   )
   .input(z.object({ pk: idOf('taskLog') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { db, caller } = ctx;
-    const { companyId } = caller;
+    const { companyId, employeeId: actorId } = caller;
     const before = await lockTaskLog(db, companyId, input.pk);
     if (!before) throw NOT_FOUND();
     checkMayWrite(caller, before.employee_id);
@@ -29,5 +33,11 @@ export const deleteTaskLog = member
       .where('company_id', '=', companyId)
       .where('task_log_id', '=', before.task_log_id)
       .execute();
+    recordChange(db, taskLogDeleted, {
+      companyId,
+      streams: [changeStream.project(before.project_id)],
+      payload: { actorId, taskLogId: before.task_log_id, taskLog: toTaskLog(before) },
+      at: ctx.services.clock.now(),
+    });
     return { success: true } as const;
   });

@@ -6,7 +6,7 @@ import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { listNewestTaskLogs, taskLogsInBatches, toTaskLog, type TaskLogRow } from './queries.ts';
-import { TaskLog } from './schemas.ts';
+import { TaskLog } from '../tasks/task-log.ts';
 
 export const listLogsOfTask = member
   .meta(

@@ -6,9 +6,10 @@ import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { batchesOf, PackedIds } from '../../kernel/wire/json-stream.ts';
+import { reserveId } from '../../kernel/reserve-id.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
-import type { TaskLog } from './schemas.ts';
+import type { TaskLog } from '../tasks/task-log.ts';
 
 export type TaskLogRow = Omit<Selectable<Schema['task_logs']>, 'company_id'>;
 
@@ -121,35 +122,47 @@ export async function insertTaskLogs(
   });
 }
 
+/** The identifier of a log that is inserted later. */
+export const reserveTaskLogId = (db: Db): Promise<number> => reserveId(db, 'task_logs_task_log_id_seq');
+
+/** A log as it is going to be stored. */
+export function toNewRow(taskLogId: number, log: NewTaskLog, now: Date): TaskLogRow {
+  return {
+    task_log_id: taskLogId,
+    task_id: log.taskId,
+    employee_id: log.employeeId,
+    project_id: log.projectId,
+    start_time: log.startTime,
+    end_time: log.endTime,
+    duration_seconds: Math.round((log.endTime.getTime() - log.startTime.getTime()) / 1000),
+    description: log.description,
+    manual_add: log.manualAdd,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
 /**
  * Inserts one log. A duplicate is a database error that ends the transaction: {@link refuseDuplicate} translates it.
  * That costs half as much as checking first.
  */
-export async function insertTaskLog(
-  db: Db,
-  { companyId, log, now }: { companyId: number; log: NewTaskLog; now: Date },
-): Promise<TaskLogRow> {
-  const [made] = await writeTaskLog(db, { ...log, companyId, now });
+export async function insertTaskLog(db: Db, row: TaskLogRow & { company_id: number }): Promise<TaskLogRow> {
+  const [made] = await writeTaskLog(db, row);
   return made!;
 }
 
-const writeTaskLog = compiled<NewTaskLog & { companyId: number; now: Date }, TaskLogRow>((db, placeholder) =>
-  db
-    .insertInto('task_logs')
-    .values({
-      company_id: placeholder('companyId'),
-      task_id: placeholder('taskId'),
-      employee_id: placeholder('employeeId'),
-      project_id: placeholder('projectId'),
-      start_time: placeholder('startTime'),
-      end_time: placeholder('endTime'),
-      description: placeholder('description'),
-      manual_add: placeholder('manualAdd'),
-      created_at: placeholder('now'),
-      updated_at: placeholder('now'),
-    })
-    .returning(columns)
-    .compile(),
+const writeTaskLog = compiled<TaskLogRow & { company_id: number }, TaskLogRow>((db, placeholder) =>
+  sql<TaskLogRow>`
+    insert into task_logs (
+      company_id, task_log_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
+    )
+    overriding system value
+    values (
+      ${placeholder('company_id')}, ${placeholder('task_log_id')}, ${placeholder('task_id')}, ${placeholder('employee_id')},
+      ${placeholder('project_id')}, ${placeholder('start_time')}, ${placeholder('end_time')}, ${placeholder('description')},
+      ${placeholder('manual_add')}, ${placeholder('created_at')}, ${placeholder('updated_at')}
+    )
+    returning ${sql.join(columns.map((name) => sql.ref(name)))}`.compile(db),
 );
 
 /** Rethrows an error, as the API error for a duplicate log if it is one. */

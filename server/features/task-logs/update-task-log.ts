@@ -7,9 +7,11 @@ import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
+import { recordTaskLogUpdate, taskLogUpdated } from '../tasks/task-log-events.ts';
 import { columns, lockTaskLog, refuseDuplicate, toTaskLog, type NewTaskLog, type TaskLogRow } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
-import { logDescription, TaskLog } from './schemas.ts';
+import { TaskLog } from '../tasks/task-log.ts';
+import { logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -21,6 +23,7 @@ export const updateTaskLog = member
       description:
         'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
       errors: [DUPLICATE_TASK_LOG, FORBIDDEN],
+      changes: [taskLogUpdated],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
     }),
   )
@@ -61,9 +64,11 @@ export const updateTaskLog = member
 
     const { project_id: projectId } = task;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
-    const after = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
+    const row = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
     ctx.afterCommit(services.wakeWorker);
-    return toTaskLog(after);
+    const after = toTaskLog(row);
+    recordTaskLogUpdate(db, caller, { before: toTaskLog(before), after, at: now });
+    return after;
   });
 
 async function storeTaskLog(

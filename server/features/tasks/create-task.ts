@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -6,7 +7,8 @@ import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
 import { notifyAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
-import { getWrittenTask } from './queries.ts';
+import { recordTaskCreated, taskCreated } from './events.ts';
+import { getWrittenTask, insertTask, reserveTaskId, toTask } from './queries.ts';
 import { Task, taskFields, taskStatus } from './schemas.ts';
 
 export const createTask = member
@@ -16,6 +18,7 @@ export const createTask = member
       summary: 'Add a task to a project',
       description:
         'Any employee may add one. The owner is the caller unless `owner_id` names another active employee of the company; a new task is `todo` unless `status` says otherwise. Owner and collaborators other than the caller are notified.',
+      changes: [taskCreated],
       example: {
         projectId: 7,
         title: 'Cut the gears',
@@ -33,31 +36,45 @@ export const createTask = member
   )
   .output(Task)
   .mutation(async ({ ctx, input }) => {
+    const { db } = ctx;
     const { companyId, employeeId } = ctx.caller;
-    const { owner_id: ownerId = employeeId, collaboratorIds = [] } = input;
-    if (!(await isProject(ctx.db, companyId, input.projectId))) throw notFoundIn('projectId');
-    if (ownerId !== employeeId && !(await isActiveEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
+    const { projectId, owner_id: ownerId = employeeId, collaboratorIds = [] } = input;
+    const [isThere, isActive, taskId] = await inOrder(db, [
+      () => isProject(db, companyId, projectId),
+      // The caller is known to be active.
+      () => ownerId === employeeId || isActiveEmployee(db, companyId, ownerId),
+      () => reserveTaskId(db),
+    ]);
+    if (!isThere) throw notFoundIn('projectId');
+    if (!isActive) throw notFoundIn('owner_id');
 
     const now = ctx.services.clock.now();
-    const { task_id: taskId } = await ctx.db
-      .insertInto('tasks')
-      .values({
-        company_id: companyId,
-        project_id: input.projectId,
-        title: input.title,
-        description: input.description ?? null,
-        status: input.status,
-        owner_id: ownerId,
-        due_date: input.dueDate ?? null,
-        estimated_hours: input.estimatedHours ?? null,
-        completed_at: input.status === 'done' ? now : null,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('task_id')
-      .executeTakeFirstOrThrow();
-    if (collaboratorIds.length > 0) await setCollaborators(ctx.db, { companyId, taskId, employeeIds: collaboratorIds });
-    const people = { companyId, taskId, actorId: employeeId, ownerId, collaboratorIds };
-    await notifyAssigned(ctx.db, people, now);
-    return getWrittenTask(ctx.db, companyId, taskId);
+    const row = {
+      company_id: companyId,
+      task_id: taskId,
+      project_id: projectId,
+      title: input.title,
+      description: input.description ?? null,
+      status: input.status,
+      owner_id: ownerId,
+      due_date: input.dueDate ?? null,
+      estimated_hours: input.estimatedHours ?? null,
+      completed_at: input.status === 'done' ? now : null,
+      created_at: now,
+      updated_at: now,
+    };
+    const insert = () => insertTask(db, row);
+    const notify = () => notifyAssigned(db, { companyId, taskId, actorId: employeeId, ownerId, collaboratorIds }, now);
+    if (collaboratorIds.length === 0) {
+      const task = toTask({ ...row, collaborators: [] });
+      recordTaskCreated(db, ctx.caller, task, now);
+      await ctx.finish([insert, notify]);
+      return task;
+    }
+    await insert();
+    await setCollaborators(db, { companyId, taskId, employeeIds: collaboratorIds });
+    await notify();
+    const task = await getWrittenTask(db, companyId, taskId);
+    recordTaskCreated(db, ctx.caller, task, now);
+    return task;
   });

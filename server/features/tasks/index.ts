@@ -2,6 +2,7 @@ import { router } from '../../kernel/trpc.ts';
 import { createTask } from './create-task.ts';
 import { deleteTask } from './delete-task.ts';
 import { getTask } from './get-task.ts';
+import { onProject } from './on-project.ts';
 import { listTasks } from './list-tasks.ts';
 import { updateTask } from './update-task.ts';
 
@@ -11,4 +12,5 @@ export const tasks = router({
   get: getTask,
   update: updateTask,
   delete: deleteTask,
+  onProject,
 });

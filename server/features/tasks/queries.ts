@@ -2,11 +2,13 @@ import { sql, type AliasableExpression, type Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { z } from 'zod';
 import { compiled, type ValueOrPlaceholder } from '../../../db/pipeline/compiled.ts';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Member } from '../../kernel/context.ts';
 import type { StreamName } from '../../kernel/streams.ts';
+import { reserveId } from '../../kernel/reserve-id.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
 import { mayManage } from '../projects/queries.ts';
 import type { Task, taskStatuses } from './schemas.ts';
@@ -85,8 +87,7 @@ const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }
     where p.deleted_at is null`.compile(db),
 );
 
-/** The same for a change or the deletion of the task itself, with the owner of its project. */
-export async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
+async function lockTaskToChange(db: Db, companyId: number, taskId: number) {
   return selectLocked(db, companyId, lockedTask(db, companyId, taskId).forNoKeyUpdate())
     .select('p.owner_id as project_owner_id')
     .executeTakeFirst();
@@ -159,14 +160,50 @@ export function selectWithCollaborators(db: Db, chosen: AliasableExpression<Task
     );
 }
 
+/** The identifier of a task that is inserted later. */
+export const reserveTaskId = (db: Db): Promise<number> => reserveId(db, 'tasks_task_id_seq');
+
+export async function insertTask(db: Db, row: TaskRow): Promise<void> {
+  await writeTask(db, row);
+}
+
+const writeTask = compiled<TaskRow, object>((db, placeholder) =>
+  sql<object>`
+    insert into tasks (
+      company_id, task_id, project_id, title, description, status, owner_id, due_date, estimated_hours, completed_at, created_at, updated_at
+    )
+    overriding system value
+    values (
+      ${placeholder('company_id')}, ${placeholder('task_id')}, ${placeholder('project_id')}, ${placeholder('title')},
+      ${placeholder('description')}, ${placeholder('status')}, ${placeholder('owner_id')}, ${placeholder('due_date')},
+      ${placeholder('estimated_hours')}, ${placeholder('completed_at')}, ${placeholder('created_at')}, ${placeholder('updated_at')}
+    )`.compile(db),
+);
+
 /** A task that the caller has just written, even if its project is being deleted. */
 export async function getWrittenTask(db: Db, companyId: number, taskId: number): Promise<z.input<typeof Task>> {
+  return toTask(await selectWritten(db, companyId, taskId).executeTakeFirstOrThrow());
+}
+
+/**
+ * Locks a task for a change or its deletion, with the owner of its project, and returns it as it is before that. It is read
+ * behind the lock: the statement that waits for the lock would see the collaborators of before the wait.
+ */
+export async function lockTaskWithRecord(db: Db, companyId: number, taskId: number) {
+  const [locked, row] = await inOrder(db, [
+    () => lockTaskToChange(db, companyId, taskId),
+    () => selectWritten(db, companyId, taskId).executeTakeFirst(),
+  ]);
+  return locked && row && { ...locked, record: toTask(row) };
+}
+
+function selectWritten(db: Db, companyId: number, taskId: number) {
   const task = db
     .selectFrom('tasks as t')
     .where('t.company_id', '=', companyId)
     .where('t.task_id', '=', taskId)
     .select(taskColumns);
-  return toTask(await selectWithCollaborators(db, task).executeTakeFirstOrThrow());
+  return selectWithCollaborators(db, task);
 }
 
 export function toTask(row: TaskRow & WithCollaborators): z.input<typeof Task> {

@@ -7,7 +7,8 @@ import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
 import { notifyAssigned } from './assignment.ts';
 import { setCollaborators } from './collaborators.ts';
-import { getWrittenTask, lockTaskToChange, mayManageTask } from './queries.ts';
+import { recordTaskUpdate, taskUpdated } from './events.ts';
+import { getWrittenTask, lockTaskWithRecord, mayManageTask } from './queries.ts';
 import { Task, taskFields } from './schemas.ts';
 
 export const updateTask = member
@@ -18,6 +19,7 @@ export const updateTask = member
       description:
         'Any employee may, but for `owner_id` and `projectId`: only its owner, the owner of the project that it is in, team leaders and admins hand a task over or move it, and they may move it into any project of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation. A new owner and new collaborators other than the caller are notified. An owner or collaborator who has been deactivated may stay, but not become one.',
       errors: [FORBIDDEN],
+      changes: [taskUpdated],
       example: { task_id: 12, status: 'done' },
     }),
   )
@@ -32,9 +34,9 @@ export const updateTask = member
     const { db } = ctx;
     const { companyId } = ctx.caller;
     const now = ctx.services.clock.now();
-    const task = await lockTaskToChange(db, companyId, input.task_id);
+    const task = await lockTaskWithRecord(db, companyId, input.task_id);
     if (!task) throw NOT_FOUND();
-    if (isEmptyUpdate(input, 'task_id')) return getWrittenTask(db, companyId, task.task_id);
+    if (isEmptyUpdate(input, 'task_id')) return task.record;
     const { projectId = task.project_id, owner_id: ownerId = task.owner_id, status = task.status } = input;
     const isMoving = projectId !== task.project_id;
     if ((isMoving || ownerId !== task.owner_id) && !mayManageTask(ctx.caller, task))
@@ -80,5 +82,7 @@ export const updateTask = member
         .execute();
       ctx.afterCommit(ctx.services.wakeWorker);
     }
-    return getWrittenTask(db, companyId, task.task_id);
+    const after = await getWrittenTask(db, companyId, task.task_id);
+    recordTaskUpdate(db, ctx.caller, { before: task.record, after, at: now });
+    return after;
   });

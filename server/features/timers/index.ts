@@ -1,5 +1,6 @@
 import { router } from '../../kernel/trpc.ts';
 import { getTimer } from './get-timer.ts';
+import { onMine } from './on-mine.ts';
 import { startTimer } from './start-timer.ts';
 import { stopTimer } from './stop-timer.ts';
 
@@ -7,4 +8,5 @@ export const timers = router({
   start: startTimer,
   stop: stopTimer,
   get: getTimer,
+  onMine,
 });

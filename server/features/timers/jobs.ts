@@ -46,7 +46,7 @@ const stopTimerOnOffboarding = handlerOf(employeeOffboarded, async (services, { 
   await inTransaction(services, companyId, async (db) => {
     // An employee who was restored since may have started another timer.
     const timer = await takeTimer(db, { companyId, employeeId, startedBy: left });
-    if (timer) await closeTimer(db, timer, left);
+    if (timer) await closeTimer(db, timer, { actorId: null, now: left });
   });
   services.wakeWorker();
 });

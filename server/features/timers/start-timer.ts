@@ -2,12 +2,16 @@ import { z } from 'zod';
 import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { recordChange } from '../../kernel/change-event.ts';
+import { changeStream } from '../../kernel/change-streams.ts';
 import { enqueueJob } from '../../kernel/job.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
+import { taskLogCreated } from '../tasks/task-log-events.ts';
 import { logDescription } from '../task-logs/schemas.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { closeOverdueTimer, runsAtMostMs } from './close-timer.ts';
 import { TIMER_RUNNING } from './errors.ts';
+import { timerStarted, timerStopped } from './events.ts';
 import { insertTimer, toTimer } from './queries.ts';
 import { timerOverdue } from './jobs.ts';
 import { Timer } from './schemas.ts';
@@ -20,6 +24,7 @@ export const startTimer = member
       description:
         'Everybody has one timer. One that is left running is closed at 24 hours: then a task log of 24 hours is made whose description ends with “Closed automatically after 24 hours.”, and its owner is notified.',
       errors: [TIMER_RUNNING],
+      changes: [timerStarted, timerStopped, taskLogCreated],
       example: { taskId: 12, description: 'Cutting gears' },
     }),
   )
@@ -46,6 +51,12 @@ export const startTimer = member
       payload: { companyId, employeeId },
       now,
       dueAt: new Date(now.getTime() + runsAtMostMs),
+    });
+    recordChange(db, timerStarted, {
+      companyId,
+      streams: [changeStream.timers(employeeId)],
+      payload: { actorId: employeeId, timer: toTimer(timer) },
+      at: now,
     });
     return toTimer(timer);
   });

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { taskLogCreated } from '../tasks/task-log-events.ts';
 import { toTaskLog } from '../task-logs/queries.ts';
-import { logDescription, TaskLog } from '../task-logs/schemas.ts';
+import { logDescription } from '../task-logs/schemas.ts';
+import { TaskLog } from '../tasks/task-log.ts';
 import { closeTimer } from './close-timer.ts';
 import { TIMER_NOT_RUNNING } from './errors.ts';
+import { timerStopped } from './events.ts';
 import { takeTimer } from './queries.ts';
 
 export const stopTimer = member
@@ -15,6 +18,7 @@ export const stopTimer = member
       description:
         'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted.',
       errors: [TIMER_NOT_RUNNING],
+      changes: [timerStopped, taskLogCreated],
       example: { description: 'Cut four gears' },
     }),
   )
@@ -25,7 +29,8 @@ export const stopTimer = member
     const timer = await takeTimer(db, caller);
     if (!timer) throw TIMER_NOT_RUNNING();
     const { description = timer.description } = input;
-    const log = await closeTimer(db, { ...timer, description }, services.clock.now());
+    const closing = { actorId: caller.employeeId, now: services.clock.now() };
+    const log = await closeTimer(db, { ...timer, description }, closing);
     ctx.afterCommit(services.wakeWorker);
     return toTaskLog(log);
   });

@@ -3,6 +3,7 @@ import type { Db } from '../../../db/open.ts';
 import { Download, orDownload, requireDownloads } from '../../kernel/wire/download.ts';
 import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
+import { auditExport } from '../../kernel/audit.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -10,7 +11,7 @@ import { day } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
 import { hoursOf } from '../projects/hours.ts';
-import { csvPieces, type Cell } from './csv.ts';
+import { csvPieces, type Cell } from '../../kernel/wire/csv.ts';
 import type { Scope } from './queries.ts';
 import { rowsOf } from './rows.ts';
 import { groupings, rowSchemas, Timesheet, type Grouping, type Row } from './schemas.ts';
@@ -32,7 +33,7 @@ export const getTimesheet = member
     rest('GET /api/timesheets/{company_id}/', {
       section: 'Additions',
       summary: 'Logged time of a range of days, as JSON or CSV',
-      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.`,
+      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.`,
       errors: [FORBIDDEN],
       isLongRead: true,
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
@@ -49,7 +50,7 @@ export const getTimesheet = member
       format: z.enum(['json', 'csv']).default('json'),
     }),
   )
-  .output(orDownload(Timesheet, 'text/csv', csvExample))
+  .output(orDownload(Timesheet, { 'text/csv': csvExample }))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;
     const { companyId } = caller;
@@ -70,7 +71,10 @@ export const getTimesheet = member
       ...(employeeId === undefined ? {} : { employeeId }),
       ...(projectId === undefined ? {} : { projectId }),
     };
-    return format === 'csv' ? toFile(db, scope, groupBy) : toTimesheet(db, scope, groupBy);
+    if (format === 'json') return toTimesheet(db, scope, groupBy);
+    const { companyId: _, ...asked } = scope;
+    await auditExport(ctx, 'timesheets.get', { ...asked, groupBy, format });
+    return toFile(db, scope, groupBy);
   });
 
 function checkRange(from: string, to: string): void {

@@ -22,9 +22,8 @@ export class Download {
 
 type Choice = {
   answer: z.ZodType;
-  mediaType: string;
-  /** The text of a short file, for the document. */
-  example: string;
+  /** The text of a short file of each media type, for the document. */
+  files: Record<string, string>;
 };
 
 const choices = new WeakMap<z.ZodType, Choice>();
@@ -35,11 +34,10 @@ const choices = new WeakMap<z.ZodType, Choice>();
  */
 export function orDownload<Answer extends z.ZodType>(
   answer: Answer,
-  mediaType: string,
-  example: string,
+  files: Record<string, string>,
 ): z.ZodType<z.output<Answer>, z.input<Answer> | Download> {
   const output = z.union([z.instanceof(Download), answer]);
-  choices.set(output, { answer, mediaType, example });
+  choices.set(output, { answer, files });
   return output as unknown as z.ZodType<z.output<Answer>, z.input<Answer> | Download>;
 }
 

@@ -21,6 +21,8 @@ export const kinds = [
   'apiKey',
   'notification',
   'invitation',
+  'webhook',
+  'webhookDelivery',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

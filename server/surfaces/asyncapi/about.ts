@@ -1,6 +1,6 @@
 /* The introduction of the event description. */
 
-export const about = `Changes of comments and notifications as events.
+export const about = `Changes of tasks, task logs, timers, projects, comments and notifications as events.
 
 ### Connecting
 The subscriptions are tRPC's, at \`/trpc\`, over two transports with the same events:
@@ -15,6 +15,10 @@ The subscriptions are tRPC's, at \`/trpc\`, over two transports with the same ev
 Each event is \`{id, type, at, …}\`. \`id\` grows by one within its stream, in the order in which the changes were
 committed; no event is sent before that, and none is lost after it. Over tRPC an event comes as \`{id, data}\`, where
 \`data\` is the event and \`id\` is its \`id\` as text.
+
+Events of tasks, task logs, timers and projects are *change events*: each carries who did it, the record as it is after
+the change (as it was, where it is deleted), and in \`changes\` the fields that have changed, with both values. A text in them
+is cut to 1,000 characters, where \`truncated\` is true. An update that changes nothing has no event.
 
 ### Reconnecting
 tRPC's clients reconnect by themselves and send their \`lastEventId\`; any node then first sends exactly the missed

@@ -16,6 +16,7 @@ export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): Reque
   const { headers, raw } = request;
   return {
     id: request.id,
+    transport: 'trpc',
     network: networkOf(request.ip),
     userAgent: headers['user-agent']?.slice(0, 300) ?? null,
     bearer: bearerOf(headers.authorization),

@@ -10,16 +10,19 @@ export function successOf(
   generated: oas31.ResponseObject,
   schemas: Schemas,
 ): oas31.ResponseObject {
-  const { name, download } = operation;
+  const { name, files } = operation;
+  const types = Object.keys(files);
   const section = name.split('.')[0];
   const schema = explained(generated.content!['application/json']!.schema!, section);
   const json = { schema, ...examplesOf(schema, schemas, section) };
   return {
-    description: `Done${sayShape(schema)}${download ? `, or the same as a file (${download.mediaType})` : ''}.`,
+    description: `Done${sayShape(schema)}${types.length > 0 ? `, or the same as a file (${types.join(', ')})` : ''}.`,
     headers: successHeadersOf(operation),
     content: {
       'application/json': json,
-      ...(download && { [download.mediaType]: { schema: { type: 'string' }, example: download.example } }),
+      ...Object.fromEntries(
+        Object.entries(files).map(([type, example]) => [type, { schema: { type: 'string' as const }, example }]),
+      ),
     },
   };
 }

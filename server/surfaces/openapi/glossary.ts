@@ -237,7 +237,14 @@ const entries: Record<string, Entry> = {
   notificationIds: { example: [91] },
   lastEventId: { description: 'The `id` of the last event that the caller has', example: '17' },
 
+  // Webhooks
+  webhook_id: { description: 'The webhook', example: 6 },
+  delivery_id: { description: 'The message for a webhook', example: 201 },
+  'webhooks.description': { description: 'What it is for; null for nothing', example: 'Comments in our chat' },
+  'Webhook.description': { example: 'Comments in our chat' },
+
   // Lists and answers
+  cursor: { description: 'Where to go on: the `nextCursor` of the answer before', example: '9007199254740991' },
   q: { description: 'Words to look for', example: 'grace hop' },
   status: { description: 'Only those of this status' },
   page: { description: 'Page number, from 1', example: 1 },

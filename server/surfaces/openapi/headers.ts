@@ -39,13 +39,13 @@ function headersOf(names: { always: string[]; sometimes: string[] }): oas31.Head
 }
 
 /** The headers of a success. */
-export function successHeadersOf({ meta, download }: Operation): oas31.HeadersObject {
+export function successHeadersOf({ meta, files }: Operation): oas31.HeadersObject {
   return headersOf({
     always: ['X-Request-Id', ...limitHeaders],
     sometimes: [
       ...(meta.access === 'open' ? [] : ['X-Access-Token']),
       ...(honoursIdempotencyKey(meta) ? ['Idempotency-Replayed'] : []),
-      ...(download ? ['Content-Disposition'] : []),
+      ...(Object.keys(files).length > 0 ? ['Content-Disposition'] : []),
     ],
   });
 }

@@ -19,6 +19,8 @@ const identifiers: Record<Kind, string> = {
   apiKey: 'key',
   notification: 'notification',
   invitation: 'invitation',
+  webhook: 'webhook',
+  webhookDelivery: 'delivery',
 };
 
 /** The variable for a value from a mail or a login. */
@@ -62,6 +64,8 @@ log=$(api /tasklog/create/ -d '{"task_id": '"$task"', "employee_id": '"$me"',
 comment=$(api /api/task-chats/ -d '{"taskId": '"$task"', "sender": '"$me"', "message": "Ready?"}' | field _id)
 notification=$(api "/notifications/recipient/$me/" | field 'results[0]._id')
 key=$(api /api/api-keys/ -d '{"name": "A key to revoke", "scopes": ["read"]}' | field _id)
+webhook=$(api /api/webhooks/ -d '{"url": "https://hooks.example.com/work", "events": ["comment.created"]}' | field _id)
+delivery=$(api "/api/webhooks/$webhook/test/" -X POST | field _id)
 session=$(sign_in > /dev/null; api /api/sessions/ | field 'sessions.find((one) => !one.isCurrent)._id')`;
 
 /** Sets the variables from mails: after a code, a reset link, and another company's invitation. */

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { countedOnce } from './counted-once.ts';
 
 type JobCounts = { pending: number; dead_lettered: number; late: number; oldestSeconds: number };
 
@@ -10,9 +10,6 @@ export type MeasuredJobs = {
     countJobs(): Promise<JobCounts>;
   };
 };
-
-/** Far below the timeout of a scrape: while the database hangs, the other metrics matter most. */
-const countWithinMs = 2_000;
 
 /**
  * Registers metrics of jobs, counted in the database for all nodes, and of attempts in this process. While the database
@@ -58,17 +55,4 @@ export function registerJobMetrics(registry: Registry, { worker }: MeasuredJobs)
       for (const { handler, outcome, count } of worker.countAttempts()) this.inc({ handler, outcome }, count);
     },
   });
-}
-
-/**
- * Shares one count between simultaneous scrapes, and starts none while one hangs; undefined without an answer in time.
- */
-function countedOnce(count: () => Promise<JobCounts>): () => Promise<JobCounts | undefined> {
-  let counting: Promise<JobCounts | undefined> | undefined;
-  return () => {
-    counting ??= count()
-      .catch(() => undefined)
-      .finally(() => (counting = undefined));
-    return Promise.race([counting, delay(countWithinMs, undefined, { ref: false })]);
-  };
 }

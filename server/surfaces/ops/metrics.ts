@@ -5,9 +5,11 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Services } from '../../kernel/context.ts';
 import { registerJobMetrics, type MeasuredJobs } from './job-metrics.ts';
 import { registerReplicaMetrics } from './replica-metrics.ts';
+import { registerWebhookMetrics, type MeasuredWebhooks } from './webhook-metrics.ts';
 import { calledPaths } from '../trpc/trpc-answers.ts';
 
 type Measured = MeasuredJobs &
+  MeasuredWebhooks &
   Pick<Services, 'connections' | 'database' | 'streams'> & {
     countRefusedConnections(): number;
     isRedisUp: (() => boolean) | undefined;
@@ -42,6 +44,7 @@ export function registerMetrics(
     done();
   });
   registerJobMetrics(registry, services);
+  registerWebhookMetrics(registry, services);
   watchConnections(registry, services);
   watchRedis(registry, services);
   registerReplicaMetrics(registry, services.database);

@@ -60,7 +60,10 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       const info = requestInfo(request, reply);
-      const ctx: Context = { services, request: { ...info, acceptsDownloads: true, acceptsStreams: true } };
+      const ctx: Context = {
+        services,
+        request: { ...info, transport: 'rest', acceptsDownloads: true, acceptsStreams: true },
+      };
       // Read after authentication: only an authenticated caller gets the issues of a body.
       const getRawInput = () => readInput(request);
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });

@@ -20,5 +20,10 @@ export async function makeThings() {
   const said = { taskId: task, sender: employee, message: 'Punched' };
   const { _id: comment } = await answerOf(admin.POST('/api/task-chats/', { body: said }));
   const { _id: apiKey } = await answerOf(admin.POST('/api/api-keys/', { body: { name: 'Loom', scopes: ['read'] } }));
-  return { admin, things: { company, employee, colleague, project, task, taskLog, comment, apiKey } };
+  const hook = { url: 'https://hooks.example.com/work', events: ['comment.created' as const] };
+  const { _id: webhook } = await answerOf(admin.POST('/api/webhooks/', { body: hook }));
+  const path = { webhook_id: webhook };
+  const { _id: webhookDelivery } = await answerOf(admin.POST('/api/webhooks/{webhook_id}/test/', { params: { path } }));
+  const ofWork = { company, employee, colleague, project, task, taskLog, comment };
+  return { admin, things: { ...ofWork, apiKey, webhook, webhookDelivery } };
 }

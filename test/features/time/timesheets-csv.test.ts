@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { csvLine } from '../../../server/features/timesheets/csv.ts';
+import { csvLine } from '../../../server/kernel/wire/csv.ts';
 import type { Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';

@@ -6,6 +6,7 @@ declare const company_id: number;
 declare const employee_id: number;
 declare const task_id: number;
 declare const taskId: number;
+declare const projectId: number;
 declare const start_time: string;
 declare const end_time: string;
 declare function ask(companies: { company_id: number; company_name: string }[]): Promise<number>;

@@ -9,6 +9,9 @@ addEventListener('offline', () => (isOnline.value = false));
 /** What the stream of notifications does: it is open as long as somebody is signed in. */
 export const link = signal<StreamStatus>('connecting');
 
+/** How that stream gets through. */
+export const transport = signal<'websocket' | 'sse'>('websocket');
+
 /** Why nothing new arrives at the moment. */
 export const away = computed<'offline' | 'unreachable' | null>(() => {
   if (!isOnline.value) return 'offline';

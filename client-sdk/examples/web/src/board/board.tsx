@@ -6,20 +6,20 @@ import { Loading, statuses } from '../parts.tsx';
 import { boardHref } from '../route.ts';
 import { dayIn, dayInWords, now } from '../time.ts';
 import { useTitle } from '../use-title.ts';
-import { loadProjects, projects, timezone } from '../workspace.ts';
+import { projects, timezone } from '../workspace.ts';
 import { Column } from './column.tsx';
 import { Figures } from './figures.tsx';
 import { FirstProject } from './first-project.tsx';
 import { NewTask } from './new-task.tsx';
+import { useLiveTasks } from './use-live-tasks.ts';
 
 type BoardProps = { projectId: number | null; mine: boolean };
 
 /** The tasks of the company by their status. */
 export function Board({ projectId, mine }: BoardProps): JSX.Element {
   useTitle('Board');
-  // Counts what was made here: the columns are read again.
-  const [made, setMade] = useState(0);
   const [isNew, setNew] = useState(false);
+  const live = useLiveTasks({ projectId, mine });
   const today = dayIn(timezone.value, Math.floor(now.value / 60_000) * 60_000);
   const firstName = getMe().name.split(' ')[0]!;
 
@@ -30,12 +30,10 @@ export function Board({ projectId, mine }: BoardProps): JSX.Element {
           <p class="eyebrow">{dayInWords(today, { weekday: 'long', day: 'numeric', month: 'long' })}</p>
           <h1>{projects.value?.length === 0 ? `Welcome, ${firstName}` : `Hello, ${firstName}`}</h1>
         </div>
-        <Figures made={made} />
+        <Figures changes={live?.changes.value ?? 0} />
       </div>
       {projects.value === null && <Loading label="Reading the projects" lines={6} />}
-      {projects.value?.length === 0 && (
-        <FirstProject companyName={session.value?.company?.company_name ?? ''} onMade={() => void loadProjects()} />
-      )}
+      {projects.value?.length === 0 && <FirstProject companyName={session.value?.company?.company_name ?? ''} />}
       {projects.value && projects.value.length > 0 && (
         <>
           <div class="toolbar">
@@ -47,22 +45,12 @@ export function Board({ projectId, mine }: BoardProps): JSX.Element {
           </div>
           <div class="board">
             {statuses.map((status) => (
-              <Column
-                key={status}
-                status={status}
-                projectId={projectId}
-                mine={mine}
-                today={today}
-                made={made}
-                onNew={() => setNew(true)}
-              />
+              <Column key={status} status={status} live={live} today={today} onNew={() => setNew(true)} />
             ))}
           </div>
         </>
       )}
-      {isNew && (
-        <NewTask projectId={projectId} onClose={() => setNew(false)} onMade={() => setMade((before) => before + 1)} />
-      )}
+      {isNew && <NewTask projectId={projectId} onClose={() => setNew(false)} />}
     </>
   );
 }

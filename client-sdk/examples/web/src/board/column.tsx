@@ -1,54 +1,32 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Task } from 'work-management-client';
-import { client, getCompanyId, getMe } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { Avatar, Loading, Problem, StatusBadge, statusNames, type Status } from '../parts.tsx';
 import { taskHref } from '../route.ts';
 import { TimerButton } from '../shell/timer-pill.tsx';
 import { dueIn } from '../time.ts';
-import { useLoad } from '../use-load.ts';
 import { nameOf, projectNameOf } from '../workspace.ts';
+import type { LiveTasks } from './live-tasks.ts';
 
 type ColumnProps = {
   status: Status;
-  projectId: number | null;
-  mine: boolean;
+  live: LiveTasks | undefined;
   /** `2026-03-01` */
   today: string;
-  made: number;
   onNew(): void;
 };
 
 /** The tasks of one status, as many pages of them as were asked for. */
-export function Column({ status, projectId, mine, today, made, onNew }: ColumnProps): JSX.Element {
-  const [pages, setPages] = useState(1);
-  const { value, problem, reload } = useLoad(
-    async (signal) => {
-      const input = {
-        company_id: getCompanyId(),
-        status,
-        ...(projectId === null ? {} : { projectId }),
-        ...(mine ? { owner_id: getMe()._id } : {}),
-      };
-      const read = Array.from({ length: pages }, (_, index) =>
-        client.tasks.list({ ...input, page: index + 1 }, { signal }),
-      );
-      const answers = await Promise.all(read);
-      // A task that moved to the next page between two reads is shown once.
-      const tasks = new Map(answers.flatMap(({ results }) => results).map((task) => [task._id, task]));
-      return { tasks: [...tasks.values()], total: answers[0]!.total };
-    },
-    [status, projectId, mine, pages, made],
-  );
-
+export function Column({ status, live, today, onNew }: ColumnProps): JSX.Element {
+  const value = live?.columns.value?.[status];
+  const problem = live?.problem.value ?? null;
   return (
     <section class={`column column-${status}`} aria-label={statusNames[status]}>
       <h2>
         <StatusBadge status={status} />
         {value && <span class="count">{value.total}</span>}
       </h2>
-      <Problem text={value ? null : problem} onRetry={reload} />
+      <Problem text={value ? null : problem} onRetry={() => live?.reload()} />
       {!value && problem === null && <Loading label={`Reading ${statusNames[status]}`} />}
       {value?.tasks.length === 0 && (
         <p class="quiet">
@@ -70,7 +48,7 @@ export function Column({ status, projectId, mine, today, made, onNew }: ColumnPr
         ))}
       </ul>
       {value && value.tasks.length < value.total && (
-        <button type="button" class="button ghost wide" onClick={() => setPages(pages + 1)}>
+        <button type="button" class="button ghost wide" onClick={() => live?.showMore(status)}>
           Show more
         </button>
       )}

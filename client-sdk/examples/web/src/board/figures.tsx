@@ -3,11 +3,11 @@ import { client, getCompanyId } from '../client.ts';
 import { logged } from '../shell/timer.ts';
 import { useLoad } from '../use-load.ts';
 
-/** How the company stands, in four figures. */
-export function Figures({ made }: { made: number }): JSX.Element | null {
+/** How the company stands, in four figures, which the service computes: after changes they are read again. */
+export function Figures({ changes }: { changes: number }): JSX.Element | null {
   const { value } = useLoad(
     async (signal) => client.statistics.company({ company_id: getCompanyId() }, { signal }),
-    [made, logged.value],
+    [changes, logged.value],
   );
   if (!value || value.tasks.total === 0) return null;
   const { tasks, hours } = value;

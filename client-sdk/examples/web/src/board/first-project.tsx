@@ -3,15 +3,16 @@ import { useState } from 'preact/hooks';
 import { client } from '../client.ts';
 import { Field, Problem } from '../parts.tsx';
 import { useForm } from '../use-form.ts';
+import { putProject } from '../workspace.ts';
 
 /** What a company sees that has no project yet. */
-export function FirstProject({ companyName, onMade }: { companyName: string; onMade(): void }): JSX.Element {
+export function FirstProject({ companyName }: { companyName: string }): JSX.Element {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');
   const { isSending, problem, onSubmit } = useForm(async () => {
     const project = await client.projects.create({ name });
+    putProject(project);
     if (title.trim() !== '') await client.tasks.create({ projectId: project._id, title });
-    onMade();
   });
   return (
     <section class="empty card" aria-labelledby="first-heading">

@@ -4,12 +4,12 @@ import { client, getMe } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { Field, Problem } from '../parts.tsx';
 import { useForm } from '../use-form.ts';
-import { activeEmployees, loadProjects, projects } from '../workspace.ts';
+import { activeEmployees, projects, putProject } from '../workspace.ts';
 
-type NewTaskProps = { projectId: number | null; onClose(): void; onMade(): void };
+type NewTaskProps = { projectId: number | null; onClose(): void };
 
 /** A dialog for a new task, in a project that there is or in a new one. */
-export function NewTask({ projectId, onClose, onMade }: NewTaskProps): JSX.Element {
+export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [title, setTitle] = useState('');
   const [project, setProject] = useState(String(projectId ?? projects.value?.[0]?._id ?? 'new'));
@@ -17,19 +17,18 @@ export function NewTask({ projectId, onClose, onMade }: NewTaskProps): JSX.Eleme
   const [owner, setOwner] = useState(getMe()._id);
   const [dueDate, setDueDate] = useState('');
   const { isSending, problem, onSubmit } = useForm(async () => {
-    const made = project === 'new' ? await client.projects.create({ name: projectName }) : { _id: Number(project) };
+    const made = project === 'new' ? await client.projects.create({ name: projectName }) : null;
     // Where the next call is refused, the project is there already.
-    if (project === 'new') {
-      await loadProjects();
+    if (made) {
+      putProject(made);
       setProject(String(made._id));
     }
     await client.tasks.create({
-      projectId: made._id,
+      projectId: made?._id ?? Number(project),
       title,
       owner_id: owner,
       dueDate: dueDate === '' ? null : dueDate,
     });
-    onMade();
     dialog.current?.close();
   });
   // The dialog gives the focus back to where it was, as long as it is closed before it goes.

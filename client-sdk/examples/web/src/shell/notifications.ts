@@ -6,7 +6,7 @@ import {
   type StreamStatus,
 } from 'work-management-client';
 import { client, getMe, me, session } from '../client.ts';
-import { link, write } from '../network.ts';
+import { link, transport, write } from '../network.ts';
 import { announce, attempt } from '../notices.ts';
 
 /* One's own notifications, up to date as long as somebody is signed in. */
@@ -34,8 +34,9 @@ effect(() => {
 
 async function follow(signal: AbortSignal): Promise<void> {
   let isRead = false;
-  const onStatus = (status: StreamStatus): void => {
+  const onStatus = (status: StreamStatus, by: 'websocket' | 'sse'): void => {
     if (signal.aborted) return;
+    transport.value = by;
     link.value = status;
     if (status !== 'live' || isRead) return;
     isRead = true;

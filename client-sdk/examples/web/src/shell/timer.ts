@@ -1,11 +1,12 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isApiError, type Timer } from 'work-management-client';
-import { client, getMe, me } from '../client.ts';
-import { comebacks, write } from '../network.ts';
-import { announce, attempt } from '../notices.ts';
+import { isApiError, type EventOf, type Timer } from 'work-management-client';
+import { client, getMe, me, session } from '../client.ts';
+import { followLive } from '../live.ts';
+import { write } from '../network.ts';
+import { announce, attempt, failure } from '../notices.ts';
 import { duration, now } from '../time.ts';
 
-/* One's own running timer. The service sends no events about it: it is read again whenever the window is looked at. */
+/* One's own running timer, wherever it is started and stopped. */
 
 export const timer = signal<Timer | null>(null);
 export const timedTitle = signal('');
@@ -16,36 +17,60 @@ export const elapsedSeconds = computed(() =>
   timer.value ? Math.max(0, (now.value - Date.parse(timer.value.startTime)) / 1000) : 0,
 );
 
-const myId = computed(() => me.value?._id ?? null);
+const sessionKey = computed(() => (me.value ? (session.value?.id ?? null) : null));
+let leaving = new AbortController();
 effect(() => {
-  void comebacks.value;
-  if (myId.value === null) timer.value = null;
-  else void attempt(loadTimer);
+  leaving.abort();
+  leaving = new AbortController();
+  timer.value = null;
+  if (sessionKey.value !== null) follow(leaving.signal);
 });
-document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible' && myId.value !== null) void attempt(loadTimer);
-});
+
+function follow(leave: AbortSignal): void {
+  followLive<EventOf<'timers.onMine'>>({
+    streams: [(options) => client.timers.onMine({}, options)],
+    leave,
+    read: loadTimer,
+    take(event) {
+      if (event.type === 'timer.started') void attempt(async () => take(event.timer));
+      if (event.type === 'timer.stopped' && isShown(event.timer)) end();
+    },
+    failed: (problem) => void (failure.value = problem),
+  });
+}
 
 async function loadTimer(): Promise<void> {
   const answer = await client.timers.get({ employee_id: getMe()._id });
-  if ('timer' in answer) timer.value = null;
-  else await take(answer);
+  if (!('timer' in answer)) await take(answer);
+  else if (timer.value) end();
 }
 
+/** The timer has stopped, and its time was logged. */
+function end(): void {
+  timer.value = null;
+  logged.value += 1;
+}
+
+/** Shows a timer at once, and the title of its task as soon as that is read. */
 async function take(running: Timer): Promise<void> {
+  if (isShown(running)) return;
+  timedTitle.value = 'A task';
+  timer.value = running;
   const { title } = await client.tasks.get({ task_id: running.taskId }).catch((error: unknown) => {
     // A timer goes on when its task is deleted.
     if (isApiError(error, 'NOT_FOUND')) return { title: 'A deleted task' };
     throw error;
   });
-  timedTitle.value = title;
-  timer.value = running;
+  if (isShown(running)) timedTitle.value = title;
 }
+
+const isShown = ({ startTime }: Timer): boolean => timer.value?.startTime === startTime;
 
 export async function startTimer(task: { _id: number; title: string }): Promise<void> {
   try {
+    const started = await write(() => client.timers.start({ taskId: task._id }));
     timedTitle.value = task.title;
-    timer.value = await write(() => client.timers.start({ taskId: task._id }));
+    timer.value = started;
     announce(`The timer runs on ${task.title}.`);
   } catch (error) {
     // Started elsewhere: show that one.
@@ -61,6 +86,5 @@ export async function stopTimer(): Promise<void> {
   } catch (error) {
     if (!isApiError(error, 'TIMER_NOT_RUNNING')) throw error;
   }
-  timer.value = null;
-  logged.value += 1;
+  if (timer.value) end();
 }

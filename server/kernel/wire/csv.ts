@@ -22,11 +22,11 @@ function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The file in pieces: its columns, its rows as they come, and a last line after all rows. */
+/** The file in pieces: its columns, its rows as they come, and perhaps a last line after all rows. */
 export async function* csvPieces(
   columns: readonly string[],
   batches: AsyncIterable<readonly Cell[][]>,
-  lastLine: () => readonly Cell[],
+  lastLine?: () => readonly Cell[],
 ): AsyncGenerator<string> {
   // Sent with the first rows, so its arrival means that rows could be read.
   let head = byteOrderMark + csvLine(columns);
@@ -35,5 +35,6 @@ export async function* csvPieces(
     yield head + rows.map(csvLine).join('');
     head = '';
   }
-  yield head + csvLine(lastLine());
+  const end = head + (lastLine ? csvLine(lastLine()) : '');
+  if (end !== '') yield end;
 }

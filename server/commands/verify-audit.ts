@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import type { Database } from '../../db/open.ts';
+import { verifyCompany } from '../features/audit/verify-company.ts';
+import { noCompany } from '../kernel/audit-log.ts';
+import type { Tokens } from '../platform/tokens.ts';
+import { loadTokens } from '../startup/load-tokens.ts';
+import { print, runOnDatabase } from './support/operator-command.ts';
+
+/*
+ * For operators: verifies the audit log of each company, and prints the first row of each that was changed, removed or inserted.
+ * Changes nothing, and needs the settings of the service, AUTH_KEYS included. A PostgreSQL server may be in use at the same time;
+ * the embedded database belongs to one process, so the service must be stopped. Exits with 0 if all logs are intact, else with 1.
+ */
+
+async function verify(database: Database, tokens: Tokens): Promise<number> {
+  const companies = await database.acrossCompanies.db
+    .selectFrom('companies')
+    .select('company_id')
+    .orderBy('company_id')
+    .execute();
+  let found = 0;
+  for (const companyId of [noCompany, ...companies.map((row) => row.company_id)]) {
+    const { db } = database.forCompany(companyId);
+    const { problem, checkedSeals, checkedRows, unsealedRows, lastSeal } = await verifyCompany(
+      { db, tokens, companyId },
+      {},
+    );
+    const name = companyId === noCompany ? 'No company' : `Company ${companyId}`;
+    const head = lastSeal === null ? 'no seal yet' : `the last is ${lastSeal.seal}, ${lastSeal.hash}`;
+    print(`${name}: ${checkedRows} rows under ${checkedSeals} seals (${head}), ${unsealedRows} rows not sealed yet`);
+    if (problem === null) continue;
+    found += 1;
+    print(`  ${problem.kind}: ${problem.rowId === null ? '' : `row ${problem.rowId}, `}seal ${problem.seal}`);
+  }
+  print(
+    `${companies.length} companies were checked, ${found === 0 ? 'all logs are intact' : `${found} logs are not intact`}.`,
+  );
+  return found;
+}
+
+await runOnDatabase(
+  process.env,
+  async (database, config) => (await verify(database, await loadTokens(config, resolve(config.DATA_DIR)))) === 0,
+);

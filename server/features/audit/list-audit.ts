@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { rest } from '../../kernel/operation.ts';
+import { admin } from '../../kernel/procedures.ts';
+import { listEntries } from './entries.ts';
+import { filterFields, readCursor, readFilters, toCursor } from './filters.ts';
+import { AuditPage } from './schemas.ts';
+
+const pageSize = 50;
+
+export const listAudit = admin
+  .meta(
+    rest('GET /api/audit/company/{company_id}/', {
+      section: 'Additions',
+      summary: 'The audit log of the company',
+      description: `Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and refused call; the newest first, ${pageSize} at a time. A row is there as soon as its change is. Filters are combined. See docs/audit.md for what is not audited, and for what the log proves.`,
+      isLongRead: true,
+      example: { operation: 'tasks.update', from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' },
+    }),
+  )
+  .input(
+    z.object({
+      ...filterFields,
+      cursor: z
+        .string()
+        .max(100)
+        .meta({ description: 'The `nextCursor` of the page before', examples: ['MTA0Mi4xMDQ'] })
+        .optional(),
+    }),
+  )
+  .output(AuditPage)
+  .query(async ({ ctx, input }) => {
+    const filters = await readFilters(ctx.db, ctx.caller, input);
+    const before = readCursor(input.cursor);
+    const { entries, last } = await listEntries(ctx.db, filters, { before, limit: pageSize });
+    return { results: entries, nextCursor: last && entries.length === pageSize ? toCursor(last) : null };
+  });

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { NOT_FOUND } from '../../errors/errors.ts';
+import { rest } from '../../kernel/operation.ts';
+import { admin } from '../../kernel/procedures.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { AuditVerdict } from './schemas.ts';
+import { verifyCompany } from './verify-company.ts';
+
+/** One call verifies about so many rows. */
+const rowsMax = 50_000;
+
+export const verifyAudit = admin
+  .meta(
+    rest('GET /api/audit/company/{company_id}/verify/', {
+      section: 'Additions',
+      summary: 'Verify the audit log of the company',
+      description: `Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or inserted after it was sealed. A call checks about ${rowsMax.toLocaleString('en')} rows; \`next\` tells where to go on. With \`knownSeal\` and \`knownHash\`, from an earlier answer, it also finds out whether the log was cut off or replaced since.`,
+      isLongRead: true,
+    }),
+  )
+  .input(
+    z.object({
+      company_id: idOf('company'),
+      after: z.int().min(0).default(0).meta({ description: 'Checks the seals after this one' }),
+      knownSeal: z.int().min(1).meta({ description: 'A seal of an earlier answer' }).optional(),
+      knownHash: z
+        .string()
+        .max(100)
+        .meta({
+          description: 'The hash of that seal in the earlier answer',
+          examples: ['n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'],
+        })
+        .optional(),
+    }),
+  )
+  .output(AuditVerdict)
+  .query(async ({ ctx, input }) => {
+    const { companyId } = ctx.caller;
+    const { after, knownSeal, knownHash } = input;
+    if (input.company_id !== companyId) throw NOT_FOUND();
+    const known = knownSeal === undefined || knownHash === undefined ? undefined : { seal: knownSeal, hash: knownHash };
+    const chain = { db: ctx.db, tokens: ctx.services.tokens, companyId };
+    return verifyCompany(chain, { after, known, rowsMax });
+  });

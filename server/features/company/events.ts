@@ -1,0 +1,22 @@
+import type { z } from 'zod';
+import { changeEvent, changesOf, findChanges } from '../../kernel/change-event.ts';
+import { Company } from './schemas.ts';
+
+const { company_id: companyId } = Company.shape;
+const { shape: changing } = Company.pick({ name: true, timezone: true });
+
+export const companyCreated = changeEvent('company.created', 'The company was registered.', {
+  companyId,
+  company: Company,
+});
+
+export const companyUpdated = changeEvent(
+  'company.updated',
+  'An admin has changed the name or the time zone of the company.',
+  { companyId, company: Company, changes: changesOf(changing) },
+);
+
+type CompanyRecord = z.input<typeof Company>;
+
+/** What differs between two states of the company. */
+export const findCompanyChanges = (before: CompanyRecord, after: CompanyRecord) => findChanges(changing, before, after);

@@ -1,0 +1,11 @@
+import { changeEvent } from '../../kernel/change-event.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { Timer } from './schemas.ts';
+
+export const timerStarted = changeEvent('timer.started', 'Somebody has started their timer.', { timer: Timer });
+
+export const timerStopped = changeEvent(
+  'timer.stopped',
+  'A timer was stopped: by its employee, or by the service after 24 hours or at an offboarding. `timer` is what it was.',
+  { timer: Timer, taskLogId: idOf('taskLog').meta({ description: 'The task log that was made of its time' }) },
+);
