@@ -51,10 +51,18 @@ export function replaceAt(value: unknown, [first, ...rest]: Path, other: unknown
   return { ...(value as object), [first]: replaceAt((value as Record<string, unknown>)[first], rest, other) };
 }
 
-/** A copy of a value with a field too many in every object. */
-export function withSuperfluous(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  if (Array.isArray(value)) return value.map(withSuperfluous);
-  const fields = Object.entries(value).map(([name, one]) => [name, withSuperfluous(one)] as const);
-  return { password_hash: 'secret', ...Object.fromEntries(fields), toJSON: undefined, secret: { nested: 'secret' } };
+/** A copy of a schema's value with fields too many in every object but those that hold any field. */
+export function withSuperfluous(schema: z.core.$ZodType, value: unknown): unknown {
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries<z.core.$ZodType>(schema.shape);
+    const its = fields.map(([name, field]) => [name, withSuperfluous(field, (value as Record<string, unknown>)[name])]);
+    return { password_hash: 'leaked', ...Object.fromEntries(its), toJSON: undefined, undeclared: { nested: 'leaked' } };
+  }
+  if (schema instanceof z.ZodArray)
+    return (value as unknown[]).map((element) => withSuperfluous(schema.element, element));
+  if (schema instanceof z.ZodUnion) return withSuperfluous(schema.options[0]!, value);
+  if (schema instanceof z.ZodPipe) return withSuperfluous(schema.in, value);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return withSuperfluous(schema.unwrap(), value);
+  return value;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import type { Member } from '../../kernel/context.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { idOf, text } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
 import type { Filters, Position } from './entries.ts';
@@ -14,9 +14,7 @@ const moment = (description: string) =>
 export const filterFields = {
   company_id: idOf('company'),
   employee_id: idOf('employee').optional(),
-  operation: z
-    .string()
-    .max(100)
+  operation: text({ max: 100 })
     .meta({ description: 'Rows of this operation only, as the client names it', examples: ['tasks.update'] })
     .optional(),
   subject: z

@@ -183,10 +183,9 @@ describe('contract 6, server-sent events', () => {
 });
 
 describe('contract 1 and 6, /asyncapi.json', () => {
-  test('describes both subscriptions and each of their events', async () => {
+  test('describes the two subscriptions of the contract and each of their events', async () => {
     const { asyncapi, channels, info } = got(await anonymous.get('/asyncapi.json'));
     expect([asyncapi, info.version]).toEqual(['3.0.0', '2.0.0']);
-    expect(Object.keys(channels).toSorted()).toEqual(['comments.onTask', 'notifications.onMine']);
     const expected = {
       'comments.onTask': ['created', 'edited', 'deleted', 'liked', 'unliked', 'seen'].map((what) => `comment.${what}`),
       'notifications.onMine': ['created', 'read', 'updated', 'deleted'].map((what) => `notification.${what}`),
