@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renderMail } from '../../server/mail/mail-template.ts';
 import type { Mail } from '../../server/mail/mailer.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 
-const service = await startService();
+const service = await startService({ settings: { webhookNetworks: ['127.0.0.1'] } });
 const { mailbox, anonymous } = service;
 
 /** Words that would go wrong in HTML, in a header, or at the end of what is cut off. */
@@ -31,6 +32,11 @@ beforeAll(async () => {
     message,
     mentionedEmails: [ada.email],
   });
+  const receiver = await startReceiver((_, response) => void response.writeHead(410).end());
+  const webhook = { url: receiver.url, events: ['task.created'], description: 'Chat <b>& "bells"' };
+  const { body } = await ada.post('/api/webhooks/', webhook);
+  await ada.post(`/api/webhooks/${body._id}/test/`);
+  await service.app.webhookWorker.drain();
   await service.drain();
 });
 
