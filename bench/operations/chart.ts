@@ -9,6 +9,7 @@ const colours: Record<SideName, string> = {
   bare: '#5f6368',
   rest: '#1a73e8',
   secured: '#7a9e9f',
+  unaudited: '#8ab4f8',
   trpc: '#188038',
   batch: '#81c995',
   stock: '#f29900',

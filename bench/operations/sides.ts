@@ -9,7 +9,7 @@ import type { Pinning } from '../support/machine.ts';
 import type { Format } from './requests.ts';
 import type { SignedIn, World } from '../support/world.ts';
 
-export type SideName = 'floor' | 'bare' | 'rest' | 'secured' | 'trpc' | 'batch' | 'stock' | 'nest';
+export type SideName = 'floor' | 'bare' | 'rest' | 'secured' | 'unaudited' | 'trpc' | 'batch' | 'stock' | 'nest';
 
 /** The sides of a comparison. Sides of one program are one process with different clients. */
 type Side = {
@@ -35,6 +35,13 @@ export const sides: Record<SideName, Side> = {
   },
   rest: { title: 'REST', program: 'operations/sides/service.ts', format: 'rest', takesTokens: true },
   secured: { title: 'REST, row security', program: 'operations/sides/secured.ts', format: 'rest', takesTokens: true },
+  unaudited: {
+    title: 'REST, no audit log',
+    program: 'operations/sides/unaudited.ts',
+    format: 'rest',
+    takesTokens: true,
+    only: ['create-log', 'bulk-logs', 'create-comment'],
+  },
   trpc: { title: 'tRPC', program: 'operations/sides/service.ts', format: 'trpc', takesTokens: true },
   batch: {
     title: 'tRPC, 10 a batch',
