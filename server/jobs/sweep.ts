@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { deleteExpired, listExpired } from '../features/audit/retention.ts';
+import { deletePreviousSecrets } from '../features/webhooks/secrets.ts';
 import type { Services } from '../kernel/context.ts';
 import { createPeriodicTask } from '../platform/periodic-task.ts';
 import { batchSize, deleteBatch, rules } from './old-rows.ts';
@@ -46,6 +47,7 @@ export function createSweep({ database, clock, log, audit }: Parts): Sweep {
         deleted[rule.table] = (deleted[rule.table] ?? 0) + rows;
       } while (rows === batchSize && !task.signal.aborted);
     }
+    await deletePreviousSecrets(db, now);
     if (audit) deleted['audit_log'] = await sweepAudit(audit, now);
     // A PostgreSQL server does this by itself. The embedded database does not, and plans badly without statistics.
     if (database.kind === 'embedded') await sql`vacuum (analyze)`.execute(database.owner.db);

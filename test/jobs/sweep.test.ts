@@ -177,6 +177,27 @@ test('time makes what is alive today a thing to sweep', async () => {
   expect(await list('sequence', 'events')).toEqual([]);
 });
 
+test('the secret of a webhook from before a rotation goes when it does not sign any more', async () => {
+  const owner = await service.registerCompany();
+  const webhook = { url: 'https://hooks.example.com/work', events: ['task.created'] };
+  const { body } = await owner.post('/api/webhooks/', webhook);
+  const rotated = await owner.post(`/api/webhooks/${body._id}/rotate-secret/`);
+  expect(rotated).toMatchObject({ status: 200, body: { previousSecretUntil: expect.any(String) } });
+  const hasPrevious = async (): Promise<boolean> => {
+    await app.sweep.run();
+    const { sealed_previous_secret } = await database.db
+      .selectFrom('webhooks')
+      .select('sealed_previous_secret')
+      .where('webhook_id', '=', body._id)
+      .executeTakeFirstOrThrow();
+    return sealed_previous_secret !== null;
+  };
+  clock.advance({ hours: 23 });
+  expect(await hasPrevious()).toBe(true);
+  clock.advance({ hours: 1 });
+  expect(await hasPrevious()).toBe(false);
+});
+
 test('a sweep that was started ends at once when it is told to', async () => {
   app.sweep.start();
   await app.sweep.stop();

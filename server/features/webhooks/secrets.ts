@@ -1,3 +1,4 @@
+import type { Db } from '../../../db/open.ts';
 import { seal, unseal } from '../../platform/seal.ts';
 import type { Tokens } from '../../platform/tokens.ts';
 import { createWebhookSecret } from '../../platform/webhook-signature.ts';
@@ -20,3 +21,12 @@ export async function createSealedSecret(
 /** Throws where the key that sealed it is not in `AUTH_KEYS` any more. */
 export const unsealSecret = (tokens: Pick<Tokens, 'deriveKeys'>, companyId: number, sealed: Buffer): Promise<string> =>
   unseal(sealed, keysOf(tokens, companyId));
+
+/** Deletes the secrets from before rotations, of all companies, that do not sign any more. */
+export async function deletePreviousSecrets(db: Db, now: Date): Promise<void> {
+  await db
+    .updateTable('webhooks')
+    .set({ sealed_previous_secret: null, previous_secret_until: null })
+    .where('previous_secret_until', '<=', now)
+    .execute();
+}
