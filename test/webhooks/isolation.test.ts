@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createWebhookWorker, type WebhookWorker } from '../../server/webhooks/worker.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWork } from '../support/work.ts';
@@ -13,6 +13,12 @@ const { clock, app } = service;
 const admin = await service.registerCompany();
 const { taskId } = await startWork(admin);
 const patiently = { timeout: 20_000 };
+
+/** No message waits for a receiver of an earlier test. */
+afterEach(async () => {
+  const { body } = await admin.get(`/api/webhooks/company/${admin.companyId}/`);
+  for (const { _id } of body.webhooks) await admin.delete(`/api/webhooks/${_id}/`);
+});
 
 /** A worker of another process, as far as the database can tell. */
 function otherWorker(): WebhookWorker {
@@ -95,8 +101,9 @@ test('receivers that do not answer delay neither others, nor mail, nor notificat
   await service.drain();
   expect(service.mailbox.lastCode(admin.email)).toMatch(/^\d{6}$/);
   expect(performance.now() - begun).toBeLessThan(5_000);
-  for (const receiver of slow) receiver.release();
-  await Promise.all([worker.stop(), ...slow.map(async (receiver) => receiver.close())]);
+  const releasing = setInterval(() => slow.forEach((receiver) => receiver.release()), 10);
+  await worker.stop();
+  clearInterval(releasing);
 });
 
 test('a message of a process that was killed is sent by another when its lease has ended, and a late answer is no outcome', async () => {
