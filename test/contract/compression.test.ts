@@ -167,14 +167,21 @@ describe('an answer is sent as it is', () => {
     expect([written.status, written.headers['content-encoding']]).toEqual([200, undefined]);
   });
 
-  test.each([undefined, '', 'identity', 'gzip;q=0, br;q=0', 'identity, gzip;q=0.5', 'zstd', 'deflate'])(
-    'where the caller wants it so: %s',
-    async (accept) => {
-      const headers: Record<string, string> = accept === undefined ? {} : { 'accept-encoding': accept };
-      for (const path of [list, '/openapi.json'])
-        expect((await ask(path, { ...proof, ...headers })).headers['content-encoding']).toBeUndefined();
-    },
-  );
+  test.each([
+    undefined,
+    '',
+    'identity',
+    'gzip;q=0, br;q=0',
+    'br;q=0, *',
+    '*',
+    'identity, gzip;q=0.5',
+    'zstd',
+    'deflate',
+  ])('where the caller wants it so: %s', async (accept) => {
+    const headers: Record<string, string> = accept === undefined ? {} : { 'accept-encoding': accept };
+    for (const path of [list, '/openapi.json'])
+      expect((await ask(path, { ...proof, ...headers })).headers['content-encoding']).toBeUndefined();
+  });
 
   test('where it is a picture or a font, which are compressed already', async () => {
     const font = await ask('/docs/assets/figtree.woff2', { 'accept-encoding': 'gzip, br' });

@@ -37,7 +37,12 @@ const later = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 export function encodingFor({ headers }: FastifyRequest): Encoding | undefined {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined) return undefined;
-  const best = negotiate(accepted.toLowerCase(), ['br', 'gzip', 'identity']);
+  // The library takes `*` for Brotli, also where `br;q=0` refuses that.
+  const named = accepted
+    .toLowerCase()
+    .split(',')
+    .filter((part) => !part.trimStart().startsWith('*'));
+  const best = negotiate(named.join(), ['br', 'gzip', 'identity']);
   return best === 'br' || best === 'gzip' ? best : undefined;
 }
 
