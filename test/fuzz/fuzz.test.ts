@@ -13,7 +13,7 @@ import { foreignMark, type Actor, type World } from './world.ts';
 
 /* The fuzz itself: it finds what is planted into the answers of the service, each in its own way, and nothing else. */
 
-const service = await startService({ settings: { trustProxy: ['127.0.0.1'] } });
+const service = await startService({ settings: { trustProxy: ['127.0.0.1'], webhookNetworks: ['127.0.0.1'] } });
 const { port } = new URL(service.url);
 
 type Asked = { method: string; path: string; body: string };

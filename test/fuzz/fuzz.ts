@@ -51,7 +51,7 @@ export type FuzzReport = {
 
 /** From where the people are made; requests come from others. */
 export const preparingNetwork = '10.255.';
-const batchSize = 128;
+const batchSize = 48;
 /** Requests after which the people and their companies are made again. */
 const worldLasts = 4_000;
 const differentFailuresMax = 25;
@@ -130,8 +130,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     }
     if (answer.status !== 200) return;
     done.add(id);
-    if (schema && answer.headers['content-type']?.startsWith('application/json'))
-      knowledge.learn(actor.companyId, id, JSON.parse(answer.body));
+    if (schema && isJson(answer)) knowledge.learn(actor.companyId, id, JSON.parse(answer.body));
   }
 
   async function note(request: FuzzRequest, answer: FuzzAnswer | undefined, problems: string[]): Promise<void> {
@@ -176,6 +175,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const neverDone = document.operations.map(({ id }) => id).filter((id) => !done.has(id));
   return { failures: [...failures.values()], requests, byStatus, neverDone };
 }
+
+const isJson = ({ headers }: FuzzAnswer): boolean => /^application\/json(;|$)/.test(headers['content-type'] ?? '');
 
 /** Numbers and names of single requests do not make another failure. */
 const signatureOf = (problem: string): string => problem.replaceAll(/\d{4,}|(?<=\/)\d+/g, 'N').slice(0, 300);

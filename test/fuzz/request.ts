@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 /** Text that stands in a JSON body as it is: numbers that no double holds, or nesting that no stack takes. */
 export class Raw {
@@ -27,6 +28,12 @@ export type FuzzRequest = {
 };
 
 export type FuzzAnswer = { status: number; headers: Record<string, string>; body: string };
+
+const decoders: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
+
+/** The text of an answer, in whichever encoding it came. */
+const textOf = (bytes: Buffer, encoding = ''): string =>
+  (bytes.length > 0 ? (decoders[encoding]?.(bytes) ?? bytes) : bytes).toString('utf8');
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const answerWithinMs = 30_000;
@@ -67,7 +74,7 @@ export async function send(
   const headers = [['Host', `${hostname}:${port}`], ...proof, ...request.headers, ...length].flat();
   let wasReused = false;
   try {
-    return await new Promise<FuzzAnswer>((resolve, reject) => {
+    const answer = await new Promise<Omit<FuzzAnswer, 'body'> & { bytes: Buffer }>((resolve, reject) => {
       const { method } = request;
       const sent = httpRequest({
         hostname,
@@ -93,12 +100,14 @@ export async function send(
             headers: Object.fromEntries(
               Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
             ),
-            body: Buffer.concat(chunks).toString('utf8'),
+            bytes: Buffer.concat(chunks),
           }),
         );
       });
       sent.end(body);
     });
+    const { status, headers: answered, bytes } = answer;
+    return { status, headers: answered, body: textOf(bytes, answered['content-encoding']) };
   } catch (error) {
     // A connection may be closed while it is taken up again; every client of HTTP repeats that.
     if (wasReused && !isAgain && (error as NodeJS.ErrnoException).code === 'ECONNRESET')

@@ -40,6 +40,7 @@ export async function startFuzzed(serverUrl: string | undefined): Promise<Fuzzed
       // What one machine sends in a minute is more than anybody's; each request names a network of its own.
       RATE_LIMIT_PER_MINUTE: '100000000',
       TRUST_PROXY: '127.0.0.1',
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
       ...(serverUrl === undefined ? {} : { DATABASE_URL: withDatabase(serverUrl, database) }),
     },
   });

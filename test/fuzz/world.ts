@@ -127,5 +127,10 @@ async function fill(call: Call, actors: Map<string, Actor>): Promise<void> {
     await call('POST', '/tasklog/create/', { task_id: task, employee_id: actor.employeeId, ...times }, actor);
     for (const author of actor === admin ? [admin, member] : [neighbour])
       await call('POST', '/api/task-chats/', { taskId: task, sender: author.employeeId, message: word }, author);
+    // Nobody listens there.
+    const webhook = { url: 'http://127.0.0.1:9/', events: ['task.created'], description: word };
+    const { _id: webhookId } = await call('POST', '/api/webhooks/', webhook, actor);
+    await call('POST', `/api/webhooks/${String(webhookId)}/test/`, undefined, actor);
+    await call('GET', `/api/webhooks/${String(webhookId)}/deliveries/`, undefined, actor);
   }
 }
