@@ -453,12 +453,37 @@ export type Schema = {
     updated_at: Date;
     deleted_at: Date | null;
   };
+  time_policies: {
+    company_id: number;
+    period: string;
+    week_start: number;
+    lock_after_days: number | null;
+    grace_days: number;
+    approver: string;
+    require_approval: boolean;
+    expected_minutes: number[];
+  };
   timers: {
     company_id: number;
     employee_id: number;
     task_id: number;
     start_time: Date;
     description: string | null;
+  };
+  timesheet_periods: {
+    company_id: number;
+    employee_id: number;
+    first_day: string;
+    last_day: string;
+    period_id: GeneratedAlways<number>;
+    state: string;
+    submitted_by_id: number;
+    submitted_at: Date;
+    decided_by_id: number | null;
+    decided_at: Date | null;
+    note: string | null;
+    expected_minutes: number;
+    snapshot: Json;
   };
   used_identity_tokens: {
     token_hash: string;
@@ -563,7 +588,9 @@ export const companyTables: ReadonlySet<string> = new Set([
   'task_counts',
   'task_logs',
   'tasks',
+  'time_policies',
   'timers',
+  'timesheet_periods',
   'webhook_attempts',
   'webhook_messages',
   'webhooks',

@@ -4,6 +4,7 @@ import { setLimits } from '../lock-retries.ts';
 import type { Db } from '../transaction.ts';
 import { commentCounts } from './comment-counts.ts';
 import { notificationCounts } from './notification-counts.ts';
+import { periodLocks } from './period-locks.ts';
 import { taskCounts } from './task-counts.ts';
 import { workTime } from './work-time.ts';
 
@@ -17,13 +18,13 @@ import { workTime } from './work-time.ts';
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
  *   functions that run in one role keep their plans.
  * - Locks are taken in this order: tasks, task logs, the company's row, employees, projects by id, advisory locks on the days of
- *   the company and of its employees by id, `company_days` and its shards by day, `projects.logged_seconds` by id, the recipient's
+ *   the company and of its employees by id, `timesheet_periods`, `company_days` and its shards by day, `projects.logged_seconds` by id, the recipient's
  *   `notification_counts`, event streams (those of changes right before COMMIT, by company and name), with each the company's
  *   webhooks that want it, in share, and at COMMIT `comment_counts`.
  * - `npm run verify-totals` recomputes everything and compares.
  */
 
-const definitions = { workTime, taskCounts, commentCounts, notificationCounts };
+const definitions = { periodLocks, workTime, taskCounts, commentCounts, notificationCounts };
 
 /** The advisory lock that serializes processes which install definitions at once. */
 const lockKey = 7_210_020;

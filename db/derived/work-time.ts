@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../transaction.ts';
+import { refuseLockedDays } from './period-locks.ts';
 import { onEachRow, onEachStatement, options } from './triggers.ts';
 
 /*
@@ -63,8 +64,8 @@ const lockKey = (company: string, employee?: string): string =>
 const shards = 32;
 
 /**
- * Sums the days that the periods touch from their logs, and adds the differences to the totals. A separate statement
- * takes the lock first, so that the sum sees what was committed during the wait. Everybody's logs of one day meet in one
+ * Sums the days that the periods touch from their logs, and adds the differences to the totals. The days must be locked by
+ * an earlier statement, so that the sum sees what was committed during the wait. Everybody's logs of one day meet in one
  * row of `company_days`: where another transaction has it, the difference goes to a shard of the day.
  */
 const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
@@ -72,10 +73,6 @@ const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
     of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
   ) returns void ${options} as $$
   begin
-    perform pg_advisory_xact_lock_shared(${lockKey('of_company')});
-    perform pg_advisory_xact_lock(${lockKey('of_company', 'e.employee_id')})
-    from (select distinct unnest(employees) as employee_id order by 1) as e;
-
     with touched as materialized (select * from touched_days(of_company, employees, starts, ends)), parts as (
       select t.employee_id, t.day, l.start_time,
         greatest(l.start_time, t.day_start) as part_start, least(l.end_time, t.day_end) as part_end
@@ -141,17 +138,44 @@ const movedLogs = (changes: string): string => `(
   group by company_id, task_log_id, employee_id, start_time, end_time having sum(sign) <> 0
 )`;
 
-/** Recomputes days whose time changed, and projects whose time changed or that gained or lost a log. */
+/** Logs with any change that people see, before and after. */
+const changedLogs = (changes: string): string => `(
+  select company_id, employee_id, start_time, end_time from ${changes} as c
+  group by company_id, task_log_id, task_id, project_id, employee_id, start_time, end_time, description having sum(sign) <> 0
+)`;
+
+const eachCompany = (logs: string, body: string): string => `
+    for change in
+      select company_id, array_agg(employee_id) as employees, array_agg(start_time) as starts, array_agg(end_time) as ends
+      from ${logs} as c
+      group by company_id order by company_id
+    loop
+      ${body}
+    end loop;`;
+
+/** Locks the days of the employees, and raises an error if a period or their age locks them against changes. */
+const lockAndCheck = `
+      perform pg_advisory_xact_lock_shared(${lockKey('change.company_id')});
+      perform pg_advisory_xact_lock(${lockKey('change.company_id', 'e.employee_id')})
+      from (select distinct unnest(change.employees) as employee_id order by 1) as e;
+      ${refuseLockedDays('change')}`;
+const sumOf = (name: string): string =>
+  `perform ${name}(change.company_id, change.employees, change.starts, change.ends);`;
+
+const checkedAndSummed = (changes: string, event: 'insert' | 'update' | 'delete'): string => {
+  if (event === 'insert') return eachCompany(changes, `${lockAndCheck}\n${sumOf('sum_work_days_of_new_logs')}`);
+  if (event === 'delete') return eachCompany(changes, `${lockAndCheck}\n${sumOf('sum_work_days')}`);
+  return eachCompany(changedLogs(changes), lockAndCheck) + eachCompany(movedLogs(changes), sumOf('sum_work_days'));
+};
+
+/**
+ * Refuses changes of locked days, and recomputes days whose time changed, and projects whose time changed or that gained
+ * or lost a log.
+ */
 const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
   declare: 'declare change record;',
   body: (changes, event) => `
-    for change in
-      select company_id, array_agg(employee_id) as employees, array_agg(start_time) as starts, array_agg(end_time) as ends
-      from ${event === 'update' ? movedLogs(changes) : changes} as c
-      group by company_id order by company_id
-    loop
-      perform ${event === 'insert' ? 'sum_work_days_of_new_logs' : 'sum_work_days'}(change.company_id, change.employees, change.starts, change.ends);
-    end loop;
+    ${checkedAndSummed(changes, event)}
     for change in
       select company_id, project_id, sum(sign * duration_seconds) as seconds,
         coalesce(max(updated_at) filter (where sign > 0), statement_timestamp()) as at
@@ -191,6 +215,21 @@ export const workTime = [
   ...ofLogs,
   ...ofProjects,
 ];
+
+/**
+ * Locks the days of employees, as each change of their logs does. It must be a statement before the one that reads the
+ * logs.
+ */
+export async function lockDays(db: Db, companyId: number, employeeIds: readonly number[]): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock_shared(${sql.raw(lockKey('d.company_id'))})
+    from (select ${companyId}::bigint as company_id) as d`.execute(db);
+  await sql`
+    select pg_advisory_xact_lock(${sql.raw(lockKey('d.company_id', 'd.employee_id'))})
+    from (
+      select distinct ${companyId}::bigint as company_id, unnest(${employeeIds}::bigint[]) as employee_id order by 2
+    ) as d`.execute(db);
+}
 
 /** Small enough to keep every statement far below its time limit. */
 const logsPerStatementMax = 200_000;

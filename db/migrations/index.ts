@@ -24,6 +24,7 @@ import * as jobsByCompany from './0023-jobs-by-company.ts';
 import * as companyDayShards from './0024-company-day-shards.ts';
 import * as webhooks from './0025-webhooks.ts';
 import * as auditLog from './0026-audit-log.ts';
+import * as timePeriods from './0027-time-periods.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -52,4 +53,5 @@ export const migrations: Record<string, Migration> = {
   '0024-company-day-shards': companyDayShards,
   '0025-webhooks': webhooks,
   '0026-audit-log': auditLog,
+  '0027-time-periods': timePeriods,
 };

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
-import { defineError, ApiError } from './api-error.ts';
+import { defineError, ApiError, type ErrorDetails } from './api-error.ts';
 import { toIssue, type Issue, type IssueCode } from './issues.ts';
 
 /* The errors that any operation may answer. Those of one feature are in its errors.ts. */
@@ -102,6 +102,11 @@ export const TOO_MANY_SUBSCRIPTIONS = defineError(
   'TOO_MANY_REQUESTS',
   'Too many subscriptions run on this connection: end some first.',
 );
+export const PERIOD_LOCKED = defineError(
+  'PERIOD_LOCKED',
+  'CONFLICT',
+  'The time of these days is handed in, or too old to be changed: have an admin reopen the period, or override the lock.',
+);
 export const INTERNAL_ERROR = defineError(
   'INTERNAL_ERROR',
   'INTERNAL_SERVER_ERROR',
@@ -162,6 +167,35 @@ function isDatabaseAway(error: unknown): boolean {
   return brokenConnection.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`);
 }
 
+/** The SQLSTATE of a change of locked days: db/derived/period-locks.ts raises it, with the days as its detail. */
+const lockedDaysState = 'WM001';
+
+/** A day whose time must not change, from its first moment to that of the next one. */
+type LockedDay = { day: string; day_start: string; day_end: string };
+
+/** The locked days that a change was refused for; undefined for any other error. */
+export function findLockedDays(error: unknown): LockedDay[] | undefined {
+  if (sqlState(error) !== lockedDaysState) return undefined;
+  return JSON.parse((error as { detail?: string }).detail!) as LockedDay[];
+}
+
+/** The error for locked days, which it names; `issues` say where in the input they are. */
+export function periodLocked(
+  days: readonly string[],
+  { issues, cause }: Pick<ErrorDetails, 'issues' | 'cause'>,
+): ApiError {
+  const named = [...new Set(days)].toSorted();
+  const shown = named.slice(0, lockedDaysShown).join(', ');
+  const more = named.length > lockedDaysShown ? ` and ${named.length - lockedDaysShown} more` : '';
+  return PERIOD_LOCKED({
+    detail: `${PERIOD_LOCKED.sentence} Locked: ${shown}${more}.`,
+    issues: issues ?? named.map((day) => ({ path: [], message: `${day} is locked`, code: 'locked' })),
+    cause,
+  });
+}
+
+const lockedDaysShown = 31;
+
 /** Whether the transaction lost against another one and may be run again. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error instanceof TRPCError ? error.cause : error);
@@ -174,6 +208,12 @@ export function isRetryable(error: unknown): boolean {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof TRPCError) return fromTrpc(error);
+  const locked = findLockedDays(error);
+  if (locked)
+    return periodLocked(
+      locked.map(({ day }) => day),
+      { cause: error },
+    );
   if (isDatabaseAway(error)) return SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error });
   return INTERNAL_ERROR({ cause: error });
 }
@@ -197,8 +237,6 @@ function fromTrpc(error: TRPCError): ApiError {
     case 'PAYLOAD_TOO_LARGE':
       return BODY_TOO_LARGE({ cause: error });
     default:
-      return isDatabaseAway(error.cause)
-        ? SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error.cause })
-        : INTERNAL_ERROR({ cause: error.cause ?? error });
+      return error.cause === undefined ? INTERNAL_ERROR({ cause: error }) : toApiError(error.cause);
   }
 }
