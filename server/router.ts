@@ -13,6 +13,8 @@ import { sessions } from './features/sessions/index.ts';
 import { statistics } from './features/statistics/index.ts';
 import { taskLogs } from './features/task-logs/index.ts';
 import { tasks } from './features/tasks/index.ts';
+import { timePolicies } from './features/time-policies/index.ts';
+import { timesheetPeriods } from './features/timesheet-periods/index.ts';
 import { timesheets } from './features/timesheets/index.ts';
 import { timers } from './features/timers/index.ts';
 import { webhooks } from './features/webhooks/index.ts';
@@ -33,6 +35,8 @@ export const appRouter = router({
   taskLogs,
   timers,
   timesheets,
+  timePolicies,
+  timesheetPeriods,
   statistics,
   comments,
   notifications,

@@ -777,6 +777,10 @@ export interface TaskLogsCreateInput {
   /** ISO 8601 with any offset */
   end_time: string;
   description?: string | null;
+  /** true changes locked days too, for admins, with a `reason` */
+  override?: boolean;
+  /** Why locked days are changed: kept in the audit log */
+  reason?: string;
 }
 
 export interface TaskLogsBulkCreateInput {
@@ -822,6 +826,18 @@ export interface TaskLogsUpdateInput {
   description?: string | null;
   taskId?: number;
   userId?: number;
+  /** true changes locked days too, for admins, with a `reason` */
+  override?: boolean;
+  /** Why locked days are changed: kept in the audit log */
+  reason?: string;
+}
+
+export interface TaskLogsDeleteInput {
+  pk: number;
+  /** true changes locked days too, for admins, with a `reason` */
+  override?: boolean;
+  /** Why locked days are changed: kept in the audit log */
+  reason?: string;
 }
 
 export interface Timer {
@@ -866,8 +882,8 @@ export interface TimerStopped {
   /** When it happened */
   at: string;
   timer: Timer;
-  /** The task log that was made of its time */
-  taskLogId: number;
+  /** The task log that was made of its time; null where the service ended it on a locked day */
+  taskLogId: number | null;
   /** The employee who did it; null where the service did */
   actorId: number | null;
   /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
@@ -987,6 +1003,138 @@ export type Timesheet = {
   /** Sum of all rows */
   totalSeconds: number;
 };
+
+export interface TimePolicy {
+  company_id: number;
+  /** What employees hand in at a time */
+  period: 'week' | 'month';
+  /** The first day of a week; without effect on months */
+  weekStart: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+  /**
+   * How many days after its last one a period may be changed, handed in or not; null for ever. With 0 it
+   * is locked from the next day on
+   */
+  lockAfterDays: number | null;
+  /** Days more until that lock; without effect where `lockAfterDays` is null */
+  graceDays: number;
+  /** Who decides on periods: team leaders and admins, or admins alone */
+  approver: 'teamLeader' | 'admin';
+  /** Whether somebody decides on a period; without it, handing in approves */
+  requireApproval: boolean;
+  /** Minutes of work that are expected on each day, from Monday to Sunday */
+  expectedMinutes: number[];
+  /** All days before this one are locked by their age now; null where none are */
+  lockedBefore: string | null;
+}
+
+export interface TimePoliciesUpdateInput {
+  company_id: number;
+  /** What employees hand in at a time */
+  period?: 'week' | 'month';
+  /** The first day of a week; without effect on months */
+  weekStart?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+  /**
+   * How many days after its last one a period may be changed, handed in or not; null for ever. With 0 it
+   * is locked from the next day on
+   */
+  lockAfterDays?: number | null;
+  /** Days more until that lock; without effect where `lockAfterDays` is null */
+  graceDays?: number;
+  /** Who decides on periods: team leaders and admins, or admins alone */
+  approver?: 'teamLeader' | 'admin';
+  /** Whether somebody decides on a period; without it, handing in approves */
+  requireApproval?: boolean;
+  /** Minutes of work that are expected on each day, from Monday to Sunday */
+  expectedMinutes?: number[];
+}
+
+export interface TimesheetPeriodsSubmitInput {
+  employee_id: number;
+  /** The first day of the period */
+  period_start: string;
+}
+
+export interface TimesheetPeriod {
+  _id: number;
+  /** The employee whose time it is */
+  employee_id: number;
+  /** Name of the employee */
+  name: string;
+  /** The first day */
+  firstDay: string;
+  /** The last day */
+  lastDay: string;
+  /**
+   * `open` again after it was withdrawn or reopened; `submitted` and `approved` lock its days;
+   * `rejected` is to be corrected and handed in again
+   */
+  status: 'open' | 'submitted' | 'approved' | 'rejected';
+  /** Who handed it in last */
+  submittedBy: number;
+  /** When it was handed in last */
+  submittedAt: string;
+  /** Who approved, rejected or reopened it; null where nobody did, or where no approval is required */
+  decidedBy: number | null;
+  /** When that was; null where it was not */
+  decidedAt: string | null;
+  /** What was said with the decision, or why it was reopened */
+  note: string | null;
+  /** The work that the policy expected on its days when it was handed in */
+  expectedMinutes: number;
+  /** The sum of its snapshot */
+  totalSeconds: number;
+  /** What was logged when it was handed in, or approved since, by day and project */
+  snapshot: {
+    /** The day */
+    date: string;
+    projectId: number;
+    /** Logged on the project on that day */
+    seconds: number;
+  }[];
+}
+
+export interface TimesheetPeriodsDecideInput {
+  /** The periods */
+  period_ids: number[];
+  /** What becomes of all of them */
+  decision: 'approve' | 'reject';
+  /** What the employees are told; null for nothing */
+  note?: string | null;
+}
+
+export interface TimesheetPeriodsDecideAnswer {
+  /** A result for each period, in the order of the request */
+  results: {
+    period_id: number;
+    /** What became of it */
+    result: 'approved' | 'rejected' | 'not_submitted' | 'own_time';
+  }[];
+}
+
+export interface TimesheetPeriodsReopenInput {
+  period_id: number;
+  /** Why it is reopened */
+  reason: string;
+}
+
+export interface TimesheetPeriodsListInput {
+  company_id: number;
+  status?: 'open' | 'submitted' | 'approved' | 'rejected';
+  employee_id?: number;
+  /** YYYY-MM-DD */
+  from?: string;
+  /** YYYY-MM-DD */
+  to?: string;
+  /** The `nextCursor` of the page before */
+  cursor?: string;
+}
+
+export interface TimesheetPeriodsListAnswer {
+  /** The periods of this page */
+  results: TimesheetPeriod[];
+  /** Where to go on; null at the end */
+  nextCursor: string | null;
+}
 
 export interface StatisticsCompanyAnswer {
   projects: {
@@ -1515,7 +1663,7 @@ export interface WebhooksCreateInput {
    */
   url: string;
   /** The types of events that it receives */
-  events: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
+  events: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'period.submitted' | 'period.decided' | 'period.reopened' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
   /** What it is for; null for nothing */
   description?: string | null;
 }
@@ -1594,7 +1742,7 @@ export interface WebhooksUpdateInput {
    */
   url?: string;
   /** The types of events that it receives */
-  events?: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
+  events?: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'period.submitted' | 'period.decided' | 'period.reopened' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
   /** What it is for; null for nothing */
   description?: string | null;
   webhook_id: number;
@@ -1854,6 +2002,17 @@ export interface ErrorStatuses {
    */
   PASSWORD_TOO_WEAK: 400;
   /**
+   * The time of these days is handed in, or too old to be changed: have an admin reopen the period, or
+   * override the lock.
+   */
+  PERIOD_LOCKED: 409;
+  /** The period is not waiting for a decision: only such a one can be withdrawn. */
+  PERIOD_NOT_SUBMITTED: 409;
+  /** The period, or a part of it, was handed in already. */
+  PERIOD_SUBMITTED: 409;
+  /** The timer of the employee runs in this period: stop it first. */
+  PERIOD_TIMER_RUNNING: 409;
+  /**
    * The company's plan has no place for another active employee: deactivate somebody, or take a larger
    * plan.
    */
@@ -1929,6 +2088,8 @@ export interface IssueCodes {
   out_of_range: true;
   /** It is not what another part of the request says. */
   mismatch: true;
+  /** Its day is locked: the time was handed in, or is too old to be changed. */
+  locked: true;
   /** It names nothing in the caller's company. */
   not_found: true;
 }
@@ -2566,7 +2727,8 @@ export interface ProjectsOperations {
    * Delete a project with its tasks.
    *
    * For its owner, team leaders and admins. The project and its tasks are not found from then on; the
-   * time that people logged on them stays in their totals.
+   * time that people logged on them stays in their totals and in their periods, so locked days do not
+   * stand against it.
    *
    * REST: `DELETE /api/projects/{project_id}/`
    *
@@ -2631,13 +2793,14 @@ export interface TasksOperations {
    * it is in, team leaders and admins hand a task over or move it, and they may move it into any project
    * of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds`
    * replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to
-   * another project takes its logged time along, which may cross that project’s allocation. A new owner
-   * and new collaborators other than the caller are notified. An owner or collaborator who has been
-   * deactivated may stay, but not become one.
+   * another project takes its logged time along, which may cross that project’s allocation; one with
+   * time on locked days does not move (409 `PERIOD_LOCKED`). A new owner and new collaborators other
+   * than the caller are notified. An owner or collaborator who has been deactivated may stay, but not
+   * become one.
    *
    * REST: `PATCH /api/tasks/{task_id}/`
    *
-   * @throws {ApiError} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN, PERIOD_LOCKED
    * @example
    * await client.tasks.update({ task_id: 12, status: 'done' });
    */
@@ -2647,7 +2810,8 @@ export interface TasksOperations {
    * Delete a task.
    *
    * For its owner, the owner of its project, team leaders and admins. The task is not found from then
-   * on; the time logged on it stays in the totals of its project and of the people who logged it.
+   * on; the time logged on it stays in the totals of its project, of the people who logged it, and of
+   * their periods, so locked days do not stand against it.
    *
    * REST: `DELETE /api/tasks/{task_id}/`
    *
@@ -2677,11 +2841,12 @@ export interface TaskLogsOperations {
    * Written by the employee whose time it is, a team leader or an admin, for an active employee. It ends
    * after it starts, lasts at most 24 hours and is at most a day in the future. Milliseconds are kept.
    * It counts as entered by hand (`manualAdd: true`). Where it takes its project over the allocated
-   * hours, every active admin is notified, once for each crossing.
+   * hours, every active admin is notified, once for each crossing. Days of a period that was handed in,
+   * or that is too old, are locked: 409 `PERIOD_LOCKED` names them.
    *
    * REST: `POST /tasklog/create/`
    *
-   * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN
+   * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED
    * @example
    * await client.taskLogs.create({
    *   task_id: 12,
@@ -2709,9 +2874,12 @@ export interface TaskLogsOperations {
    * of the entries’ projects that have more hours logged now than allocated; where this request crosses
    * an allocation, every active admin is notified, once for each crossing.
    *
+   * Where an entry is on a locked day, nothing is stored: 409 `PERIOD_LOCKED`, and `issues` names each
+   * such entry by its index.
+   *
    * REST: `POST /tasklogs/bulk/create/{user_id}/`
    *
-   * @throws {ApiError} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN, PERIOD_LOCKED
    * @example
    * await client.taskLogs.bulkCreate({
    *   user_id: 7,
@@ -2752,11 +2920,12 @@ export interface TaskLogsOperations {
    * Each field is optional, and what is absent stays; without any of them nothing changes. The caller
    * must be allowed to write both for the employee whose time it was and for the one whose time it
    * becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another
-   * task, person or project takes its time along. The logs of a deleted task are gone with it.
+   * task, person or project takes its time along. The logs of a deleted task are gone with it. Neither
+   * the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.
    *
    * REST: `PUT /tasklogs/{taskLogId}/`
    *
-   * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN
+   * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED
    * @example
    * await client.taskLogs.update({
    *   taskLogId: 31,
@@ -2770,13 +2939,16 @@ export interface TaskLogsOperations {
    * Delete a task log.
    *
    * By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project
-   * that then no longer exceeds its allocated hours is notified of again when it does.
+   * that then no longer exceeds its allocated hours is notified of again when it does. A log of a locked
+   * day stays: 409 `PERIOD_LOCKED` names it. The body is optional.
    *
    * REST: `DELETE /api/tasklogs/delete/{pk}/`
    *
-   * @throws {ApiError} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED
+   * @example
+   * await client.taskLogs.delete({ pk: 42, override: false });
    */
-  delete(input: { pk: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: TaskLogsDeleteInput, options?: WriteOptions): Promise<{ success: true }>;
 }
 
 export interface TimersOperations {
@@ -2785,11 +2957,12 @@ export interface TimersOperations {
    *
    * Everybody has one timer. One that is left running is closed at 24 hours: then a task log of 24 hours
    * is made whose description ends with “Closed automatically after 24 hours.”, and its owner is
-   * notified.
+   * notified. None starts on a locked day (409 `PERIOD_LOCKED`). A timer that the service ends on a
+   * locked day has no log, and its owner is notified of that.
    *
    * REST: `POST /api/tasklogs/timer/start/`
    *
-   * @throws {ApiError} TIMER_RUNNING
+   * @throws {ApiError} TIMER_RUNNING, PERIOD_LOCKED
    * @example
    * await client.timers.start({ taskId: 12, description: 'Cutting gears' });
    */
@@ -2801,11 +2974,12 @@ export interface TimersOperations {
    * Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at
    * whose end a timer is closed, whenever it is stopped; the description then ends with “Closed
    * automatically after 24 hours.” `description` takes the place of the one that the timer was started
-   * with. The time is kept also where the task was deleted.
+   * with. The time is kept also where the task was deleted. Where a day of it is locked, the timer goes
+   * on (409 `PERIOD_LOCKED`).
    *
    * REST: `POST /api/tasklogs/timer/stop/`
    *
-   * @throws {ApiError} TIMER_NOT_RUNNING
+   * @throws {ApiError} TIMER_NOT_RUNNING, PERIOD_LOCKED
    * @example
    * await client.timers.stop({ description: 'Cut four gears' });
    */
@@ -2864,6 +3038,120 @@ export interface TimesheetsOperations {
 
   /** The same as `timesheets.get`, as a file (text/csv) that comes while it is made. */
   csv(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+}
+
+export interface TimePoliciesOperations {
+  /**
+   * How time is handed in and locked.
+   *
+   * For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and
+   * locks no day by its age. See docs/time-periods.md.
+   *
+   * REST: `GET /api/time-policy/{company_id}/`
+   */
+  get(input: { company_id: number }, options?: CallOptions): Promise<TimePolicy>;
+
+  /**
+   * Change how time is handed in and locked.
+   *
+   * For admins. Fields that are left out keep their values. It holds for all days from then on, also for
+   * those before; periods that were handed in keep their days. A day is locked by its age when more than
+   * `lockAfterDays` + `graceDays` days have passed since the last day of its period, in the time zone of
+   * the company and by the clock of the database.
+   *
+   * REST: `PUT /api/time-policy/{company_id}/`
+   *
+   * @example
+   * await client.timePolicies.update({
+   *   company_id: 42,
+   *   period: 'week',
+   *   weekStart: 'monday',
+   *   graceDays: 3,
+   *   approver: 'teamLeader',
+   *   requireApproval: true
+   * });
+   */
+  update(input: TimePoliciesUpdateInput, options?: WriteOptions): Promise<TimePolicy>;
+}
+
+export interface TimesheetPeriodsOperations {
+  /**
+   * Hand in the time of a period.
+   *
+   * By the employee whose time it is, a team leader or an admin. `period_start` is the first day of a
+   * week or month, as the time policy says, that has begun. From then on the days of the period are
+   * locked. What is logged in it is kept by day and project. Where the policy requires approval,
+   * approvers are notified; otherwise the period is approved at once. A period that was rejected or is
+   * open again is handed in the same way.
+   *
+   * REST: `POST /api/timesheet-periods/submit/`
+   *
+   * @throws {ApiError} FORBIDDEN, PERIOD_SUBMITTED, PERIOD_TIMER_RUNNING
+   * @example
+   * await client.timesheetPeriods.submit({ employee_id: 7, period_start: '2026-01-05' });
+   */
+  submit(input: TimesheetPeriodsSubmitInput, options?: WriteOptions): Promise<TimesheetPeriod>;
+
+  /**
+   * Take back a period that nobody has decided on.
+   *
+   * By the employee whose time it is, a team leader or an admin. The period is open again. One that was
+   * approved is reopened by an admin.
+   *
+   * REST: `POST /api/timesheet-periods/withdraw/`
+   *
+   * @throws {ApiError} FORBIDDEN, PERIOD_NOT_SUBMITTED
+   * @example
+   * await client.timesheetPeriods.withdraw({ period_id: 5 });
+   */
+  withdraw(input: { period_id: number }, options?: WriteOptions): Promise<TimesheetPeriod>;
+
+  /**
+   * Approve or reject periods.
+   *
+   * For those whom the time policy has decide: team leaders and admins, or admins alone. Up to 500
+   * periods at once, with a result for each in the same order: one that is not waiting for a decision is
+   * left alone (`not_submitted`), and so is one’s own (`own_time`), unless the caller is the only active
+   * admin. An approved period keeps what is logged in it at that moment. A rejected one is no longer
+   * locked. Employees are notified.
+   *
+   * REST: `POST /api/timesheet-periods/decide/`
+   *
+   * @throws {ApiError} FORBIDDEN
+   * @example
+   * await client.timesheetPeriods.decide({ period_ids: [ 5 ], decision: 'approve', note: 'Thank you' });
+   */
+  decide(input: TimesheetPeriodsDecideInput, options?: WriteOptions): Promise<TimesheetPeriodsDecideAnswer>;
+
+  /**
+   * Open a period again.
+   *
+   * For admins, whatever was decided. Its days are no longer locked by it, and it can be handed in
+   * again. The reason is kept with the period and in the audit log. A period that is open stays as it
+   * is.
+   *
+   * REST: `POST /api/timesheet-periods/reopen/`
+   *
+   * @example
+   * await client.timesheetPeriods.reopen({ period_id: 5, reason: 'A day at the customer was missing' });
+   */
+  reopen(input: TimesheetPeriodsReopenInput, options?: WriteOptions): Promise<TimesheetPeriod>;
+
+  /**
+   * Periods that were handed in.
+   *
+   * The latest first day first, 50 at a time. Filters are combined; `from` and `to` find periods with a
+   * day in that range. Admins and team leaders see everybody’s; others see their own. A period that was
+   * never handed in is not in the list: it is open.
+   *
+   * REST: `GET /api/timesheet-periods/company/{company_id}/`
+   *
+   * @throws {ApiError} FORBIDDEN
+   * @example
+   * await client.timesheetPeriods.list({ company_id: 42, status: 'submitted', from: '2026-01-01', to:
+   * '2026-12-31' });
+   */
+  list(input: TimesheetPeriodsListInput, options?: CallOptions): Promise<TimesheetPeriodsListAnswer>;
 }
 
 export interface StatisticsOperations {
@@ -3317,6 +3605,8 @@ export interface Operations {
   readonly taskLogs: TaskLogsOperations;
   readonly timers: TimersOperations;
   readonly timesheets: TimesheetsOperations;
+  readonly timePolicies: TimePoliciesOperations;
+  readonly timesheetPeriods: TimesheetPeriodsOperations;
   readonly statistics: StatisticsOperations;
   readonly comments: CommentsOperations;
   readonly notifications: NotificationsOperations;
@@ -3376,11 +3666,18 @@ export interface OperationTypes {
   'taskLogs.bulkCreate': { input: TaskLogsBulkCreateInput; answer: TaskLogsBulkCreateAnswer };
   'taskLogs.listByTask': { input: { taskId: number }; answer: { taskLogs: TaskLog[]; totalSeconds: number } };
   'taskLogs.update': { input: TaskLogsUpdateInput; answer: TaskLog };
-  'taskLogs.delete': { input: { pk: number }; answer: { success: true } };
+  'taskLogs.delete': { input: TaskLogsDeleteInput; answer: { success: true } };
   'timers.start': { input: { taskId: number; description?: string | null }; answer: Timer };
   'timers.stop': { input: { description?: string | null } | undefined; answer: TaskLog };
   'timers.get': { input: { employee_id: number }; answer: Timer | { timer: null } };
   'timesheets.get': { input: TimesheetsGetInput; answer: Timesheet };
+  'timePolicies.get': { input: { company_id: number }; answer: TimePolicy };
+  'timePolicies.update': { input: TimePoliciesUpdateInput; answer: TimePolicy };
+  'timesheetPeriods.submit': { input: TimesheetPeriodsSubmitInput; answer: TimesheetPeriod };
+  'timesheetPeriods.withdraw': { input: { period_id: number }; answer: TimesheetPeriod };
+  'timesheetPeriods.decide': { input: TimesheetPeriodsDecideInput; answer: TimesheetPeriodsDecideAnswer };
+  'timesheetPeriods.reopen': { input: TimesheetPeriodsReopenInput; answer: TimesheetPeriod };
+  'timesheetPeriods.list': { input: TimesheetPeriodsListInput; answer: TimesheetPeriodsListAnswer };
   'statistics.company': { input: { company_id: number }; answer: StatisticsCompanyAnswer };
   'statistics.performance': { input: { company_id: number }; answer: { employees: EmployeePerformance[] } };
   'comments.listByTask': { input: { task_id: number }; answer: { comments: Comment[] } };

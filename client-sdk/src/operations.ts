@@ -89,6 +89,17 @@ export const operations: Record<string, Record<string, string>> = {
   timesheets: {
     get: 'query',
   },
+  timePolicies: {
+    get: 'query',
+    update: 'mutation',
+  },
+  timesheetPeriods: {
+    submit: 'mutation',
+    withdraw: 'mutation',
+    decide: 'mutation',
+    reopen: 'mutation',
+    list: 'query',
+  },
   statistics: {
     company: 'query',
     performance: 'query',

@@ -8,6 +8,7 @@ import { handlers as ofMornings } from '../features/mornings/morning.ts';
 import { handlers as ofNotices } from '../features/notices/account-notice.ts';
 import { handlers as ofNotifications } from '../features/notifications/notification-mail.ts';
 import { handlers as ofTaskLogs } from '../features/task-logs/jobs.ts';
+import { handlers as ofPeriods } from '../features/timesheet-periods/jobs.ts';
 import { handlers as ofTimers } from '../features/timers/jobs.ts';
 import { handlers as ofWebhooks } from '../features/webhooks/disable-webhook.ts';
 import { sendResetLink } from '../features/passwords/reset-link.ts';
@@ -23,6 +24,7 @@ export const handlers: AnyJobHandler[] = [
   ...ofNotifications,
   ...ofTaskLogs,
   ...ofTimers,
+  ...ofPeriods,
   ...ofTasks,
   ...ofProjects,
   ...ofCompanies,

@@ -35,6 +35,7 @@ const silent: Record<string, string> = {
   'passwords.requestReset': ofAccount,
   'registration.requestCode': ofAccount,
   'sessions.end': ofAccount,
+  'timePolicies.update': 'is a setting of the company, whose changes are in the audit log',
   'webhooks.create': ofWebhooks,
   'webhooks.delete': ofWebhooks,
   'webhooks.recover': ofWebhooks,

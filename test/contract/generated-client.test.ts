@@ -63,7 +63,10 @@ async function writeExamples(): Promise<string> {
       const inPath = Object.fromEntries(pathParameters.map((name) => [name, input[name]]));
       const hasRest = Object.keys(rest as object).length > 0;
       const given = {
-        params: { path: inPath, ...(hasRest && method === 'GET' ? { query: rest } : {}) },
+        params: {
+          ...(pathParameters.length > 0 ? { path: inPath } : {}),
+          ...(hasRest && method === 'GET' ? { query: rest } : {}),
+        },
         ...(hasRest && method !== 'GET' ? { body: rest } : {}),
       };
       const options = JSON.stringify(given).replaceAll(/"(things\.\w+)"/g, '$1');

@@ -17,6 +17,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     return body._id;
   };
   const person = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
+  const period = await submitPeriod(service, admin);
   const { projectId, taskId } = await startWork(admin);
   const log = { task_id: taskId, employee_id: employeeId, description: 'Gears' };
   const times = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T08:30:00Z' };
@@ -25,6 +26,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
   const things = {
     company: companyId,
     employee: employeeId,
+    period,
     project: projectId,
     task: taskId,
     colleague: idOf(await admin.post('/employee/add/', person)),
@@ -46,6 +48,14 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     .select('notification_id')
     .executeTakeFirstOrThrow();
   return { ...things, notification };
+}
+
+/** A period that waits for a decision, the only one of its company, whose days have no log. */
+async function submitPeriod({ database }: Service, admin: Actor): Promise<number> {
+  await database.db.deleteFrom('timesheet_periods').where('company_id', '=', admin.companyId).execute();
+  await admin.put(`/api/time-policy/${admin.companyId}/`, { requireApproval: true, weekStart: 'monday' });
+  const asked = { employee_id: admin.employeeId, period_start: '2026-01-12' };
+  return (await admin.post('/api/timesheet-periods/submit/', asked)).body._id;
 }
 
 /** A webhook, the only one of its company, which may have twenty, and a message for it. */

@@ -6,6 +6,7 @@ import * as projects from '../projects/events.ts';
 import * as tasks from '../tasks/events.ts';
 import * as taskLogs from '../tasks/task-log-events.ts';
 import * as timers from '../timers/events.ts';
+import * as periods from '../timesheet-periods/events.ts';
 
 const isChangeEvent = (value: unknown): value is ChangeEvent =>
   typeof value === 'object' && value !== null && 'streamEvent' in value;
@@ -15,6 +16,7 @@ export const changeEvents: readonly ChangeEvent[] = [
   tasks,
   taskLogs,
   timers,
+  periods,
   projects,
   employees,
   company,

@@ -14,7 +14,7 @@ export const deleteProject = member
       section: 'Additions',
       summary: 'Delete a project with its tasks',
       description:
-        'For its owner, team leaders and admins. The project and its tasks are not found from then on; the time that people logged on them stays in their totals.',
+        'For its owner, team leaders and admins. The project and its tasks are not found from then on; the time that people logged on them stays in their totals and in their periods, so locked days do not stand against it.',
       errors: [FORBIDDEN],
       changes: [projectDeleted],
       example: { project_id: 7 },

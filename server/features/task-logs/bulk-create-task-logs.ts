@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrder } from '../../../db/pipeline/in-order.ts';
-import { FORBIDDEN, NOT_FOUND, validationFailed } from '../../errors/errors.ts';
+import { FORBIDDEN, NOT_FOUND, PERIOD_LOCKED, validationFailed } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -8,7 +8,7 @@ import { moment } from '../../kernel/wire/moments.ts';
 import { lockVisibleTasks } from '../tasks/queries.ts';
 import { listExceededProjects } from './allocation.ts';
 import { hoursOf } from '../projects/hours.ts';
-import { entries, findEntryIssues, partition } from './bulk-entries.ts';
+import { entries, findEntryIssues, partition, refuseLocked } from './bulk-entries.ts';
 import { recordTaskLogCreated, taskLogCreated } from '../tasks/task-log-events.ts';
 import { insertTaskLogs, toTaskLog } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
@@ -22,8 +22,8 @@ export const bulkCreateTaskLogs = member
       section: 'Task logs',
       summary: 'Log much time at once',
       description:
-        'The body is the array itself: 1 to 1,000 entries, all of one active employee. Written by that employee, a team leader or an admin.\n\nAn entry with the task, employee and start of a stored log, or of an earlier entry, is skipped and reported in `skipped`. Where one entry is invalid, nothing is stored, and `issues` names each that is by its index, as in `[2, "endTime"]`. `created` is in the order of the entries.\n\n`days` holds each day that an entry touches, also one that was skipped, in the time zone of the company: the employee’s working hours of the whole day, whatever they were logged by, to two decimals. Logs across midnight are split, and no minute counts twice. `exceededProjects` are those of the entries’ projects that have more hours logged now than allocated; where this request crosses an allocation, every active admin is notified, once for each crossing.',
-      errors: [FORBIDDEN],
+        'The body is the array itself: 1 to 1,000 entries, all of one active employee. Written by that employee, a team leader or an admin.\n\nAn entry with the task, employee and start of a stored log, or of an earlier entry, is skipped and reported in `skipped`. Where one entry is invalid, nothing is stored, and `issues` names each that is by its index, as in `[2, "endTime"]`. `created` is in the order of the entries.\n\n`days` holds each day that an entry touches, also one that was skipped, in the time zone of the company: the employee’s working hours of the whole day, whatever they were logged by, to two decimals. Logs across midnight are split, and no minute counts twice. `exceededProjects` are those of the entries’ projects that have more hours logged now than allocated; where this request crosses an allocation, every active admin is notified, once for each crossing.\n\nWhere an entry is on a locked day, nothing is stored: 409 `PERIOD_LOCKED`, and `issues` names each such entry by its index.',
+      errors: [FORBIDDEN, PERIOD_LOCKED],
       changes: [taskLogCreated],
       bodyField: 'entries',
       example: {
@@ -83,7 +83,9 @@ export const bulkCreateTaskLogs = member
       const { project_id: projectId } = tasks.get(entry.taskId)!;
       return { ...entry, employeeId: userId, projectId, description };
     });
-    const made = await insertTaskLogs(db, { companyId, logs, now });
+    const made = await insertTaskLogs(db, { companyId, logs, now }).catch((error: unknown) =>
+      refuseLocked(error, entries),
+    );
     const periods = logs.map(({ startTime: start, endTime: end }) => ({ employeeId, start, end }));
     const projectIds = [...new Set(logs.map(({ projectId }) => projectId))];
     const [days, exceeded] = await inOrder(db, [

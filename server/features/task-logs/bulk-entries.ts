@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
+import { findLockedDays, periodLocked } from '../../errors/errors.ts';
 import type { Issue } from '../../errors/issues.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
@@ -59,6 +60,22 @@ async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly 
     .select('employee_id')
     .execute();
   return rows.map((row) => row.employee_id);
+}
+
+/** Rethrows an error; that for locked days names each entry on one by its index. */
+export function refuseLocked(error: unknown, entries: Entries): never {
+  const days = findLockedDays(error);
+  if (!days) throw error;
+  const spans = days.map((one) => ({ ...one, from: Date.parse(one.day_start), to: Date.parse(one.day_end) }));
+  const issues = entries.flatMap(({ startTime, endTime }, index) =>
+    spans
+      .filter(({ from, to }) => startTime.getTime() < to && endTime.getTime() > from)
+      .map(({ day }) => ({ path: ['entries', index], message: `${day} is locked`, code: 'locked' as const })),
+  );
+  throw periodLocked(
+    days.map(({ day }) => day),
+    { issues, cause: error },
+  );
 }
 
 /** Pairs entries with the logs they became, in the order of the entries, and lists duplicates. */

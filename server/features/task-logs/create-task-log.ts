@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrder } from '../../../db/pipeline/in-order.ts';
-import { FORBIDDEN, notFoundIn } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -11,6 +11,7 @@ import { recordTaskLogCreated, taskLogCreated } from '../tasks/task-log-events.t
 import { insertTaskLog, refuseDuplicate, reserveTaskLogId, toNewRow, toTaskLog } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
 import { TaskLog } from '../tasks/task-log.ts';
+import { overrideFields, overrideLockedDays } from './override.ts';
 import { logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
@@ -21,8 +22,8 @@ export const createTaskLog = member
       section: 'Task logs',
       summary: 'Log time on a task',
       description:
-        'Written by the employee whose time it is, a team leader or an admin, for an active employee. It ends after it starts, lasts at most 24 hours and is at most a day in the future. Milliseconds are kept. It counts as entered by hand (`manualAdd: true`). Where it takes its project over the allocated hours, every active admin is notified, once for each crossing.',
-      errors: [DUPLICATE_TASK_LOG, FORBIDDEN],
+        'Written by the employee whose time it is, a team leader or an admin, for an active employee. It ends after it starts, lasts at most 24 hours and is at most a day in the future. Milliseconds are kept. It counts as entered by hand (`manualAdd: true`). Where it takes its project over the allocated hours, every active admin is notified, once for each crossing. Days of a period that was handed in, or that is too old, are locked: 409 `PERIOD_LOCKED` names them.',
+      errors: [DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogCreated],
       example: {
         task_id: 12,
@@ -40,6 +41,7 @@ export const createTaskLog = member
       start_time: timestamp,
       end_time: timestamp,
       description: logDescription,
+      ...overrideFields,
     }),
   )
   .output(TaskLog)
@@ -64,6 +66,7 @@ export const createTaskLog = member
     const description = input.description ?? null;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
     const row = toNewRow(taskLogId, log, now);
+    await overrideLockedDays(db, caller, { ...input, taskLogId });
     recordTaskLogCreated(db, { companyId, actorId: caller.employeeId, taskLog: toTaskLog(row), at: now });
     const [made] = await ctx
       .finish([() => insertTaskLog(db, { ...row, company_id: companyId })])

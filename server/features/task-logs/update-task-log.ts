@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
@@ -11,6 +11,7 @@ import { recordTaskLogUpdate, taskLogUpdated } from '../tasks/task-log-events.ts
 import { columns, lockTaskLog, refuseDuplicate, toTaskLog, type NewTaskLog, type TaskLogRow } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
 import { TaskLog } from '../tasks/task-log.ts';
+import { overrideFields, overrideLockedDays } from './override.ts';
 import { logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
@@ -21,8 +22,8 @@ export const updateTaskLog = member
       section: 'Task logs',
       summary: 'Change a task log',
       description:
-        'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it.',
-      errors: [DUPLICATE_TASK_LOG, FORBIDDEN],
+        'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.',
+      errors: [DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogUpdated],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
     }),
@@ -35,6 +36,7 @@ export const updateTaskLog = member
       description: logDescription,
       taskId: idOf('task').optional(),
       userId: idOf('employee').optional(),
+      ...overrideFields,
     }),
   )
   .output(TaskLog)
@@ -52,7 +54,7 @@ export const updateTaskLog = member
       description = before.description,
     } = input;
     checkMayWrite(caller, before.employee_id);
-    if (isEmptyUpdate(input, 'taskLogId')) return toTaskLog(before);
+    if (isEmptyUpdate(input, 'taskLogId', 'override', 'reason')) return toTaskLog(before);
     checkMayWrite(caller, employeeId);
     const blame = input.endTime === undefined ? 'start' : 'end';
     checkTimes({ start: startTime, end: endTime }, now, { start: ['startTime'], end: ['endTime'], blame });
@@ -63,6 +65,7 @@ export const updateTaskLog = member
       throw notFoundIn('userId');
 
     const { project_id: projectId } = task;
+    await overrideLockedDays(db, caller, input);
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
     const row = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
     ctx.afterCommit(services.wakeWorker);

@@ -14,7 +14,7 @@ export const deleteTask = member
       section: 'Additions',
       summary: 'Delete a task',
       description:
-        'For its owner, the owner of its project, team leaders and admins. The task is not found from then on; the time logged on it stays in the totals of its project and of the people who logged it.',
+        'For its owner, the owner of its project, team leaders and admins. The task is not found from then on; the time logged on it stays in the totals of its project, of the people who logged it, and of their periods, so locked days do not stand against it.',
       errors: [FORBIDDEN],
       changes: [taskDeleted],
       example: { task_id: 12 },

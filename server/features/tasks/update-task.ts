@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
@@ -17,8 +17,8 @@ export const updateTask = member
       section: 'Additions',
       summary: 'Change a task',
       description:
-        'Any employee may, but for `owner_id` and `projectId`: only its owner, the owner of the project that it is in, team leaders and admins hand a task over or move it, and they may move it into any project of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation. A new owner and new collaborators other than the caller are notified. An owner or collaborator who has been deactivated may stay, but not become one.',
-      errors: [FORBIDDEN],
+        'Any employee may, but for `owner_id` and `projectId`: only its owner, the owner of the project that it is in, team leaders and admins hand a task over or move it, and they may move it into any project of the company, as anyone may add a task there. Fields left out keep their values; `collaboratorIds` replaces them all. Becoming `done` sets `completedAt`, leaving it clears that. A task that moves to another project takes its logged time along, which may cross that project’s allocation; one with time on locked days does not move (409 `PERIOD_LOCKED`). A new owner and new collaborators other than the caller are notified. An owner or collaborator who has been deactivated may stay, but not become one.',
+      errors: [FORBIDDEN, PERIOD_LOCKED],
       changes: [taskUpdated],
       example: { task_id: 12, status: 'done' },
     }),

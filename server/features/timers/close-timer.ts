@@ -1,6 +1,10 @@
+import { listLockedDays } from '../../../db/derived/period-locks.ts';
+import { lockDays } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
+import type { Settings } from '../../kernel/context.ts';
+import { notify } from '../notifications/notify.ts';
 import { recordTaskLogCreated } from '../tasks/task-log-events.ts';
 import { insertTaskLogs, toTaskLog, type TaskLogRow } from '../task-logs/queries.ts';
 import { timerStopped } from './events.ts';
@@ -13,17 +17,24 @@ const closedNote = 'Closed automatically after 24 hours.';
 const runsAtLeastMs = 1000;
 const descriptionMax = 10_000;
 
+/** The log of a timer that ends now, without its project. */
+function logOf({ task_id: taskId, employee_id: employeeId, start_time: startTime, description }: TimerRow, now: Date) {
+  const ranMs = now.getTime() - startTime.getTime();
+  const endTime = after(startTime, Math.min(Math.max(ranMs, runsAtLeastMs), runsAtMostMs));
+  const noted = ranMs >= runsAtMostMs ? withNote(description) : description;
+  return { taskId, employeeId, startTime, endTime, description: noted, manualAdd: false };
+}
+
 /**
- * Logs the time of a timer that was deleted; wake the worker after the commit. The time is also logged if the task was
- * deleted. `actorId` is null if the service closes it.
+ * Logs the time of a timer that was deleted by its employee; wake the worker after the commit. The time is also logged if
+ * the task was deleted.
  */
-export async function closeTimer(
-  db: Db,
-  timer: TimerRow,
-  { actorId, now }: { actorId: number | null; now: Date },
-): Promise<TaskLogRow> {
-  const { company_id: companyId, task_id: taskId, employee_id: employeeId, start_time: startTime } = timer;
-  // Locked in its project until the log is stored.
+export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<TaskLogRow> {
+  return logTimer(db, timer, { projectId: await lockProjectOf(db, timer), actorId: timer.employee_id, now });
+}
+
+/** The project of a timer's task, which stays there until the transaction ends. */
+async function lockProjectOf(db: Db, { company_id: companyId, task_id: taskId }: TimerRow): Promise<number> {
   const { project_id: projectId } = await db
     .selectFrom('tasks')
     .where('company_id', '=', companyId)
@@ -31,28 +42,71 @@ export async function closeTimer(
     .select('project_id')
     .forShare()
     .executeTakeFirstOrThrow();
-  const ranMs = now.getTime() - startTime.getTime();
-  const description = ranMs >= runsAtMostMs ? withNote(timer.description) : timer.description;
-  const endTime = after(startTime, Math.min(Math.max(ranMs, runsAtLeastMs), runsAtMostMs));
-  const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: false };
-  const made = await insertFree(db, companyId, log, now);
+  return projectId;
+}
+
+async function logTimer(
+  db: Db,
+  timer: TimerRow,
+  { projectId, actorId, now }: { projectId: number; actorId: number | null; now: Date },
+): Promise<TaskLogRow> {
+  const { company_id: companyId } = timer;
+  const made = await insertFree(db, companyId, { ...logOf(timer, now), projectId }, now);
   recordTaskLogCreated(db, { companyId, actorId, taskLog: toTaskLog(made), at: now });
-  recordChange(db, timerStopped, {
-    companyId,
-    streams: [changeStream.timers(employeeId)],
-    payload: { actorId, timer: toTimer(timer), taskLogId: made.task_log_id },
-    at: now,
-  });
+  recordStopped(db, timer, { actorId, taskLogId: made.task_log_id, at: now });
   return made;
 }
 
-/** Closes a timer if it has run 24 hours; returns its log. */
-export async function closeOverdueTimer(
+/**
+ * Ends a timer that was deleted without its employee, as {@link closeTimer} does. Where a day of its time is locked,
+ * nothing is logged, and the employee is notified: otherwise the timer would run for ever.
+ */
+export async function endTimer(
   db: Db,
-  { companyId, employeeId, now }: { companyId: number; employeeId: number; now: Date },
+  timer: TimerRow,
+  { now, settings }: { now: Date; settings: Settings },
+): Promise<TaskLogRow | undefined> {
+  const { company_id: companyId, employee_id: employeeId } = timer;
+  const { startTime: start, endTime: end } = logOf(timer, now);
+  const projectId = await lockProjectOf(db, timer);
+  await lockDays(db, companyId, [employeeId]);
+  const locked = await listLockedDays(db, { companyId, employeeId, start, end });
+  if (locked.length === 0) return logTimer(db, timer, { projectId, actorId: null, now });
+  recordStopped(db, timer, { actorId: null, taskLogId: null, at: now });
+  const notification = {
+    recipientId: employeeId,
+    cause: `timer of ${start.toISOString()} was not logged`,
+    appType: 'hr' as const,
+    category: 'need_attention' as const,
+    priority: 'primary' as const,
+    title: 'Your timer ended, and its time was not logged',
+    message: `It ran from ${start.toISOString()} to ${end.toISOString()}, and ${locked.join(', ')} is locked: have an admin log the time, or log it on the other days.`,
+    link: `${settings.appUrl}/tasks/${timer.task_id}`,
+    actorId: null,
+    taskId: timer.task_id,
+  };
+  await notify(db, companyId, [notification], now);
+  return undefined;
+}
+
+type Stop = { actorId: number | null; taskLogId: number | null; at: Date };
+
+function recordStopped(db: Db, timer: TimerRow, { actorId, taskLogId, at }: Stop): void {
+  recordChange(db, timerStopped, {
+    companyId: timer.company_id,
+    streams: [changeStream.timers(timer.employee_id)],
+    payload: { actorId, timer: toTimer(timer), taskLogId },
+    at,
+  });
+}
+
+/** Ends a timer if it has run 24 hours; returns its log, if there is one. */
+export async function endOverdueTimer(
+  db: Db,
+  { companyId, employeeId, now, settings }: { companyId: number; employeeId: number; now: Date; settings: Settings },
 ): Promise<TaskLogRow | undefined> {
   const timer = await takeTimer(db, { companyId, employeeId, startedBy: after(now, -runsAtMostMs) });
-  return timer && closeTimer(db, timer, { actorId: null, now });
+  return timer && endTimer(db, timer, { now, settings });
 }
 
 const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms);

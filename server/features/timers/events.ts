@@ -7,5 +7,10 @@ export const timerStarted = changeEvent('timer.started', 'Somebody has started t
 export const timerStopped = changeEvent(
   'timer.stopped',
   'A timer was stopped: by its employee, or by the service after 24 hours or at an offboarding. `timer` is what it was.',
-  { timer: Timer, taskLogId: idOf('taskLog').meta({ description: 'The task log that was made of its time' }) },
+  {
+    timer: Timer,
+    taskLogId: idOf('taskLog')
+      .nullable()
+      .meta({ description: 'The task log that was made of its time; null where the service ended it on a locked day' }),
+  },
 );

@@ -4,11 +4,11 @@ import { handlerOf, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { employeeOffboarded } from '../employees/offboard-employee.ts';
 import { notify } from '../notifications/notify.ts';
-import { closeOverdueTimer, closeTimer } from './close-timer.ts';
+import { endOverdueTimer, endTimer } from './close-timer.ts';
 import { takeTimer } from './queries.ts';
 
 /**
- * Due 24 hours after the start of a timer: closes it if it still runs, and notifies its owner. A timer that was
+ * Due 24 hours after the start of a timer: ends it if it still runs, and notifies its owner. A timer that was
  * stopped, or started later, is not touched.
  */
 export const timerOverdue = jobHandler({
@@ -18,7 +18,7 @@ export const timerOverdue = jobHandler({
     const { clock, settings } = services;
     const now = clock.now();
     await inTransaction(services, companyId, async (db) => {
-      const log = await closeOverdueTimer(db, { companyId, employeeId, now });
+      const log = await endOverdueTimer(db, { companyId, employeeId, now, settings });
       if (!log) return;
       const notification = {
         recipientId: employeeId,
@@ -40,13 +40,13 @@ export const timerOverdue = jobHandler({
   },
 });
 
-/** Stops the timer of an employee at the moment of their offboarding, and logs its time. */
+/** Ends the timer of an employee at the moment of their offboarding. */
 const stopTimerOnOffboarding = handlerOf(employeeOffboarded, async (services, { companyId, employeeId, leftAt }) => {
   const left = new Date(leftAt);
   await inTransaction(services, companyId, async (db) => {
     // An employee who was restored since may have started another timer.
     const timer = await takeTimer(db, { companyId, employeeId, startedBy: left });
-    if (timer) await closeTimer(db, timer, { actorId: null, now: left });
+    if (timer) await endTimer(db, timer, { now: left, settings: services.settings });
   });
   services.wakeWorker();
 });

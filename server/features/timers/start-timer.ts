@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { notFoundIn } from '../../errors/errors.ts';
+import { listLockedDays } from '../../../db/derived/period-locks.ts';
+import { lockDays } from '../../../db/derived/work-time.ts';
+import { notFoundIn, PERIOD_LOCKED, periodLocked } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { recordChange } from '../../kernel/change-event.ts';
@@ -9,7 +11,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { taskLogCreated } from '../tasks/task-log-events.ts';
 import { logDescription } from '../task-logs/schemas.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
-import { closeOverdueTimer, runsAtMostMs } from './close-timer.ts';
+import { endOverdueTimer, runsAtMostMs } from './close-timer.ts';
 import { TIMER_RUNNING } from './errors.ts';
 import { timerStarted, timerStopped } from './events.ts';
 import { insertTimer, toTimer } from './queries.ts';
@@ -22,8 +24,8 @@ export const startTimer = member
       section: 'Additions',
       summary: 'Start one’s timer on a task',
       description:
-        'Everybody has one timer. One that is left running is closed at 24 hours: then a task log of 24 hours is made whose description ends with “Closed automatically after 24 hours.”, and its owner is notified.',
-      errors: [TIMER_RUNNING],
+        'Everybody has one timer. One that is left running is closed at 24 hours: then a task log of 24 hours is made whose description ends with “Closed automatically after 24 hours.”, and its owner is notified. None starts on a locked day (409 `PERIOD_LOCKED`). A timer that the service ends on a locked day has no log, and its owner is notified of that.',
+      errors: [TIMER_RUNNING, PERIOD_LOCKED],
       changes: [timerStarted, timerStopped, taskLogCreated],
       example: { taskId: 12, description: 'Cutting gears' },
     }),
@@ -36,7 +38,12 @@ export const startTimer = member
     const now = services.clock.now();
     if (!(await lockVisibleTask(db, companyId, input.taskId))) throw notFoundIn('taskId');
     // A timer that has run 24 hours is over, even if that was not recorded yet.
-    await closeOverdueTimer(db, { companyId, employeeId, now });
+    await endOverdueTimer(db, { companyId, employeeId, now, settings: services.settings });
+    // A period is not handed in while a timer runs in it: whoever locks the days first wins.
+    await lockDays(db, companyId, [employeeId]);
+    const end = new Date(now.getTime() + 1);
+    const locked = await listLockedDays(db, { companyId, employeeId, start: now, end });
+    if (locked.length > 0) throw periodLocked(locked, {});
 
     const timer = {
       company_id: companyId,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { taskLogCreated } from '../tasks/task-log-events.ts';
@@ -16,8 +17,8 @@ export const stopTimer = member
       section: 'Additions',
       summary: 'Stop one’s timer',
       description:
-        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted.',
-      errors: [TIMER_NOT_RUNNING],
+        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted. Where a day of it is locked, the timer goes on (409 `PERIOD_LOCKED`).',
+      errors: [TIMER_NOT_RUNNING, PERIOD_LOCKED],
       changes: [timerStopped, taskLogCreated],
       example: { description: 'Cut four gears' },
     }),
@@ -29,8 +30,7 @@ export const stopTimer = member
     const timer = await takeTimer(db, caller);
     if (!timer) throw TIMER_NOT_RUNNING();
     const { description = timer.description } = input;
-    const closing = { actorId: caller.employeeId, now: services.clock.now() };
-    const log = await closeTimer(db, { ...timer, description }, closing);
+    const log = await closeTimer(db, { ...timer, description }, services.clock.now());
     ctx.afterCommit(services.wakeWorker);
     return toTaskLog(log);
   });

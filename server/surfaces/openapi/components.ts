@@ -40,7 +40,8 @@ const problem: oas31.SchemaObject = {
     requestId: { type: 'string', description: 'Names this request in the log of the service' },
     issues: {
       type: 'array',
-      description: 'For invalid input: each field and what is wrong with it',
+      description:
+        'For invalid input: each field and what is wrong with it. For locked days: each day, or each entry on one',
       items: {
         type: 'object',
         required: ['path', 'message', 'code'],

@@ -17,6 +17,10 @@ export async function makeThings() {
   const times = { start_time: '2026-03-02T09:00:00Z', end_time: '2026-03-02T10:00:00Z' };
   const log = { task_id: task, employee_id: employee, ...times };
   const { _id: taskLog } = await answerOf(admin.POST('/tasklog/create/', { body: log }));
+  const policy = { params: { path: { company_id: company } }, body: { requireApproval: true } };
+  await answerOf(admin.PUT('/api/time-policy/{company_id}/', policy));
+  const asked = { employee_id: employee, period_start: '2026-01-12' };
+  const { _id: period } = await answerOf(admin.POST('/api/timesheet-periods/submit/', { body: asked }));
   const said = { taskId: task, sender: employee, message: 'Punched' };
   const { _id: comment } = await answerOf(admin.POST('/api/task-chats/', { body: said }));
   const { _id: apiKey } = await answerOf(admin.POST('/api/api-keys/', { body: { name: 'Loom', scopes: ['read'] } }));
@@ -24,6 +28,6 @@ export async function makeThings() {
   const { _id: webhook } = await answerOf(admin.POST('/api/webhooks/', { body: hook }));
   const path = { webhook_id: webhook };
   const { _id: webhookDelivery } = await answerOf(admin.POST('/api/webhooks/{webhook_id}/test/', { params: { path } }));
-  const ofWork = { company, employee, colleague, project, task, taskLog, comment };
+  const ofWork = { company, employee, colleague, project, task, taskLog, period, comment };
   return { admin, things: { ...ofWork, apiKey, webhook, webhookDelivery } };
 }

@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { rest } from '../../kernel/operation.ts';
+import { member } from '../../kernel/procedures.ts';
+import { idOf } from '../../kernel/wire/fields.ts';
+import { day } from '../../kernel/wire/moments.ts';
+import { findEmployee } from '../employees/queries.ts';
+import { selectPeriods, toPeriod, type Period } from './queries.ts';
+import { periodStates, TimesheetPeriod } from './schemas.ts';
+
+const pageSize = 50;
+
+export const listPeriods = member
+  .meta(
+    rest('GET /api/timesheet-periods/company/{company_id}/', {
+      section: 'Additions',
+      summary: 'Periods that were handed in',
+      description: `The latest first day first, ${pageSize} at a time. Filters are combined; \`from\` and \`to\` find periods with a day in that range. Admins and team leaders see everybody’s; others see their own. A period that was never handed in is not in the list: it is open.`,
+      errors: [FORBIDDEN],
+      example: { status: 'submitted', from: '2026-01-01', to: '2026-12-31' },
+    }),
+  )
+  .input(
+    z.object({
+      company_id: idOf('company'),
+      status: z.enum(periodStates).optional(),
+      employee_id: idOf('employee').optional(),
+      from: day.optional(),
+      to: day.optional(),
+      cursor: z
+        .string()
+        .max(100)
+        .meta({ description: 'The `nextCursor` of the page before', examples: ['MjAyNi0wMy0wMi41'] })
+        .optional(),
+    }),
+  )
+  .output(
+    z.object({
+      results: z.array(TimesheetPeriod).meta({ description: 'The periods of this page' }),
+      nextCursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'Where to go on; null at the end', examples: [null] }),
+    }),
+  )
+  .query(async ({ ctx, input }) => {
+    const { db, caller } = ctx;
+    const { companyId } = caller;
+    const { status, from, to } = input;
+    if (input.company_id !== companyId) throw NOT_FOUND();
+    const asked = input.employee_id;
+    if (asked !== undefined && !(await findEmployee(db, companyId, asked))) throw notFoundIn('employee_id');
+    const seesAll = caller.isAdmin || caller.isTeamLeader;
+    if (!seesAll && asked !== undefined && asked !== caller.employeeId) throw FORBIDDEN();
+    const employeeId = seesAll ? asked : caller.employeeId;
+    const before = readCursor(input.cursor);
+    const rows = await selectPeriods(db, companyId)
+      .$if(status !== undefined, (query) => query.where('p.state', '=', status!))
+      .$if(employeeId !== undefined, (query) => query.where('p.employee_id', '=', employeeId!))
+      .$if(from !== undefined, (query) => query.where('p.last_day', '>=', from!))
+      .$if(to !== undefined, (query) => query.where('p.first_day', '<=', to!))
+      .$if(before !== undefined, (query) =>
+        query.where(sql<boolean>`(p.first_day, p.period_id) < (${before!.firstDay}::date, ${before!.id})`),
+      )
+      .orderBy('p.first_day', 'desc')
+      .orderBy('p.period_id', 'desc')
+      .limit(pageSize + 1)
+      .execute();
+    const results = rows.slice(0, pageSize).map(toPeriod);
+    return { results, nextCursor: rows.length > pageSize ? toCursor(results.at(-1)!) : null };
+  });
+
+const toCursor = ({ firstDay, _id }: Period): string => Buffer.from(`${firstDay}.${_id}`).toString('base64url');
+
+function readCursor(cursor: string | undefined): { firstDay: string; id: number } | undefined {
+  if (cursor === undefined) return undefined;
+  const [firstDay, id] = Buffer.from(cursor, 'base64url').toString().split('.');
+  if (!day.safeParse(firstDay).success || !/^\d{1,15}$/.test(id ?? ''))
+    throw invalid(['cursor'], 'must be the nextCursor of the page before', 'invalid_format');
+  return { firstDay: firstDay!, id: Number(id) };
+}
