@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
+import { appRouter } from '../../server/router.ts';
+import type { Actor, Answer } from '../support/actor.ts';
+import { subscribe } from '../support/plan.ts';
+import { password, startService } from '../support/service.ts';
+import { callOperation, exampleWith, type Input } from '../support/smoke-calls.ts';
+import { makeThings, type Things } from '../support/things.ts';
+import { startWork } from '../support/work.ts';
+
+/*
+ * Every mutation is called twice with the same input: where nothing is locked, which shows whether it changes a log, and where
+ * all days of all logs are locked. There it changes none, whatever it is. One that would is refused with PERIOD_LOCKED.
+ */
+
+const service = await startService();
+const { database } = service;
+const { db } = database;
+const admin = await service.signIn((await service.registerCompany()).email);
+await subscribe(service, admin, 'enterprise');
+const plain = await service.addEmployee(admin);
+const mutations = operationsOf(appRouter).filter(({ type, meta }) => type === 'mutation' && meta.access !== 'open');
+
+/** Those that change logs where nothing is locked, and what they answer where all is. */
+const changing: Record<string, string> = {
+  'tasks.update': 'PERIOD_LOCKED',
+  'taskLogs.create': 'PERIOD_LOCKED',
+  'taskLogs.bulkCreate': 'PERIOD_LOCKED',
+  'taskLogs.update': 'PERIOD_LOCKED',
+  'taskLogs.delete': 'PERIOD_LOCKED',
+  'timers.start': 'PERIOD_LOCKED',
+  'timers.stop': 'PERIOD_LOCKED',
+  // The service ends the timer, without a log.
+  'employees.delete': 'done',
+};
+
+/** What others answer where all is locked. */
+const refused: Record<string, string> = { 'timesheetPeriods.submit': 'PERIOD_SUBMITTED' };
+
+/** What an example cannot know of the day, the database and the person. */
+const fitting: Record<string, Input> = {
+  'apiKeys.create': { expiresAt: null },
+  'passwords.change': { current_password: password },
+  'comments.create': { mentionedEmails: [] },
+  'company.update': { timezone: 'Pacific/Apia' },
+};
+
+/** Gives somebody a timer that runs for so many hours. */
+async function startTimer(employeeId: number, taskId: number, hours: number): Promise<Input> {
+  const start_time = new Date(service.clock.now().getTime() - hours * 3_600_000);
+  const row = { company_id: admin.companyId, employee_id: employeeId, task_id: taskId, start_time };
+  await db.insertInto('timers').values(row).execute();
+  return {};
+}
+
+let fitted = 0;
+
+/** What an operation needs so that it can change a log. */
+const prepare: Record<string, (things: Things, me: Actor) => Promise<Input>> = {
+  'tasks.update': async (_, me) => ({ projectId: (await startWork(me)).projectId }),
+  'employees.create': async () => ({ email: `fitting${(fitted += 1)}@example.com` }),
+  'timers.start': ({ task }) => startTimer(admin.employeeId, task, 25),
+  'timers.stop': ({ task }) => startTimer(admin.employeeId, task, 1),
+  'employees.delete': ({ colleague, task }) => startTimer(colleague, task, 1),
+};
+
+/** Locks all days of ten years for everybody in the company. */
+const lockAll = () =>
+  sql`
+    insert into timesheet_periods (
+      company_id, employee_id, first_day, last_day, state, submitted_by_id, submitted_at, expected_minutes, snapshot
+    )
+    select company_id, employee_id, day, (day + interval '1 month')::date - 1, 'approved', employee_id, now(), 0, '[]'
+    from employees cross join (select ('2026-01-01'::date + n * interval '1 month')::date as day from generate_series(0, 119) as n) as months
+    where company_id = ${admin.companyId}`.execute(db);
+
+/** The logs of the company, but for what a change of nothing writes. */
+const logs = () =>
+  db
+    .selectFrom('task_logs')
+    .where('company_id', '=', admin.companyId)
+    .select(['task_log_id', 'task_id', 'project_id', 'employee_id', 'start_time', 'end_time', 'description'])
+    .orderBy('task_log_id')
+    .execute();
+
+async function call(operation: Operation, isLocked: boolean): Promise<{ answer: Answer; hasChanged: boolean }> {
+  await db.deleteFrom('timers').where('company_id', '=', admin.companyId).execute();
+  await db.deleteFrom('timesheet_periods').where('company_id', '=', admin.companyId).execute();
+  await admin.put(`/company/${admin.companyId}/update/`, { timezone: 'Europe/London' });
+  const me: Actor = await service.signIn(admin.email, admin.companyId);
+  const things = await makeThings(service, me, plain);
+  const prepared = (await prepare[operation.name]?.(things, me)) ?? {};
+  await service.drain();
+  if (isLocked) {
+    // The period of the things gives way, but for the operations on it.
+    await sql`delete from timesheet_periods where company_id = ${admin.companyId} and period_id <> ${things.period}`.execute(
+      db,
+    );
+    await sql`
+      update timesheet_periods set first_day = '2024-01-01', last_day = '2024-01-07'
+      where company_id = ${admin.companyId}`.execute(db);
+    await lockAll();
+  }
+  const input = { ...exampleWith(operation, (kind) => things[kind], fitting[operation.name]), ...prepared };
+  const before = await logs();
+  const answer = await callOperation(me, operation, input);
+  await service.drain();
+  return { answer, hasChanged: JSON.stringify(before) !== JSON.stringify(await logs()) };
+}
+
+test.each(mutations.map((one) => [one.name, one] as const))(
+  '%s changes no log of a locked period',
+  async (name, operation) => {
+    const free = await call(operation, false);
+    expect(free.answer).toMatchObject({ status: 200 });
+    expect(free.hasChanged).toBe(name in changing);
+    const kept = await call(operation, true);
+    expect(kept.hasChanged).toBe(false);
+    expect(kept.answer.body.code ?? 'done').toBe(changing[name] ?? refused[name] ?? 'done');
+  },
+);
+
+test('every operation that is listed is a mutation', () => {
+  const names = new Set(mutations.map(({ name }) => name));
+  expect([changing, refused, prepare].flatMap(Object.keys).filter((name) => !names.has(name))).toEqual([]);
+});
