@@ -14,14 +14,11 @@ import { options } from './triggers.ts';
  * - Days are those of the company's time zone, and their age is that of the clock of the database.
  */
 
-/** The SQLSTATE of a change that a lock refuses. Its detail lists the days as JSON: see {@link LockedDay}. */
-export const lockedDaysState = 'WM001';
+/** The SQLSTATE of a change that a lock refuses; server/errors/errors.ts reads it. Its detail lists the locked days as JSON. */
+const lockedDaysState = 'WM001';
 
 /** The setting of a transaction in which an admin overrides the locks. */
 const overrideSetting = 'app.override_period_locks';
-
-/** A locked day, from its first moment to that of the next one. */
-export type LockedDay = { employee_id: number; day: string; day_start: string; day_end: string };
 
 export const periodLocks = [
   `create or replace function period_start(day date, period text, week_start integer) returns date
