@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
@@ -195,6 +196,70 @@ describe('a period', () => {
     await setPolicy(admin, { approver: 'teamLeader' });
     expect(errorOf(await decide(grace, [period._id]))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect((await decide(leader, [period._id])).body.results[0].result).toBe('approved');
+  });
+
+  test('is decided together with up to 499 others, all or none of them known', async () => {
+    const { admin, leader, grace } = await startCompany();
+    const neighbour = await startCompany();
+    const theirs = (await submit(neighbour.grace)).body._id;
+    const first = (await submit(grace)).body._id;
+    for (const ids of [[], Array.from({ length: 501 }, () => first)])
+      expect(errorOf(await decide(leader, ids))).toEqual({
+        status: 400,
+        code: 'VALIDATION_FAILED',
+        issues: ['period_ids'],
+      });
+    expect(errorOf(await decide(leader, [first, theirs]))).toEqual({
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      issues: ['period_ids.1'],
+    });
+    expect((await list(grace, 'status=submitted')).body.results).toHaveLength(1);
+    const copies = await db
+      .insertInto('timesheet_periods')
+      .columns([
+        'company_id',
+        'employee_id',
+        'first_day',
+        'last_day',
+        'state',
+        'submitted_by_id',
+        'submitted_at',
+        'expected_minutes',
+        'snapshot',
+      ])
+      .expression(({ selectFrom }) =>
+        selectFrom('timesheet_periods as p')
+          .innerJoin(sql<{ n: number }>`generate_series(1, 499)`.as<'g'>(sql`g (n)`), (join) => join.onTrue())
+          .where('p.period_id', '=', first)
+          .where('p.company_id', '=', admin.companyId)
+          .select([
+            'p.company_id',
+            'p.employee_id',
+            sql<string>`p.first_day - 7 * g.n`.as('first_day'),
+            sql<string>`p.last_day - 7 * g.n`.as('last_day'),
+            'p.state',
+            'p.submitted_by_id',
+            'p.submitted_at',
+            'p.expected_minutes',
+            'p.snapshot',
+          ]),
+      )
+      .returning('period_id')
+      .execute();
+    const ids = [first, ...copies.map((row) => row.period_id)];
+    const { body } = await decide(leader, ids);
+    expect(body.results).toEqual(ids.map((period_id) => ({ period_id, result: 'approved' })));
+    await service.drain();
+    const told = await db
+      .selectFrom('notifications')
+      .where('recipient_id', '=', grace.employeeId)
+      .where('company_id', '=', admin.companyId)
+      .where('title', '=', 'Your time was approved')
+      .select('notification_id')
+      .execute();
+    expect(told).toHaveLength(500);
+    expect((await list(neighbour.admin, 'status=submitted')).body.results).toHaveLength(1);
   });
 
   test('is approved at once where no approval is required', async () => {
