@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../support/service.ts';
 import { hasBrowser, launchBrowser, openWindow, unlessSkipped, type Window } from './browser.ts';
 import { brokenCodes, findBarriers, focusedText, isDark, overflow } from './in-page.ts';
@@ -39,7 +39,6 @@ describe.runIf(hasBrowser)(`the reference${unlessSkipped}`, { timeout: 120_000 }
     desk.page.setDefaultTimeout(60_000);
     await desk.page.locator('.sample').first().waitFor();
   });
-  afterEach(() => expect(desk.takeTroubles()).toEqual([]));
   afterAll(() => desk.close());
 
   test('lists every operation', async () => {
@@ -97,5 +96,9 @@ describe.runIf(hasBrowser)(`the reference${unlessSkipped}`, { timeout: 120_000 }
       expect(await isDark(page)).toBe(colorScheme === 'dark');
       expect(await findBarriers(page, ['color-contrast'])).toEqual([]);
     }
+  });
+
+  test('has told its console of no trouble in all that', () => {
+    expect(desk.takeTroubles()).toEqual([]);
   });
 });
