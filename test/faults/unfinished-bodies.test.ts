@@ -65,9 +65,9 @@ test.each([
 ])(
   '150 unfinished bodies of 3.9 MB without a token take little memory and hold up nobody: %s',
   async (_how, line, statuses) => {
-    // On a machine that does much else everything takes its time.
+    // This process sends the bodies as well, and shares the machine with other tests: 2.8 s were seen.
     const calm = [await waitOfNeighbour(), await waitOfNeighbour(), await waitOfNeighbour()];
-    const waitMsMax = Math.max(2_000, 20 * Math.max(...calm));
+    const waitMsMax = Math.max(5_000, 20 * Math.max(...calm));
     const before = residentBytes();
     const state = { isHeld: true };
     const answered = Promise.all(Array.from({ length: socketsAtOnce }, () => hold(line))).finally(
