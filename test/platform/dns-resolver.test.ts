@@ -75,5 +75,5 @@ test('ends when its name server is silent, and at once when it is told to', asyn
   expect(await resolver(100)('silent.example')).toEqual([]);
   const begun = performance.now();
   expect(await resolver(20_000)('silent.example', AbortSignal.timeout(100))).toEqual([]);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });

@@ -95,7 +95,7 @@ describe('a receiver', () => {
     const port = await listen(server);
     const begun = performance.now();
     await expect(post(`http://hooks.example:${port}/`, { withinMs: 300 })).rejects.toThrow('aborted');
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    expect(performance.now() - begun).toBeLessThan(5_000);
     await expect.poll(() => sockets.size).toBe(0);
   });
 });

@@ -25,11 +25,13 @@ test('tries ten times, in three days, and no earlier than documented', async () 
     expect([state, attempts.length, receiver.received.length]).toEqual(['pending', index + 1, index + 1]);
     const waitMs = Date.parse(nextAttemptAt) - Date.parse(attempts[index].at);
     expect(waitMs).toBeGreaterThanOrEqual(delayMs);
-    expect(waitMs).toBeLessThan(delayMs * 1.1 + secondMs);
-    clock.advance({ ms: Date.parse(nextAttemptAt) - clock.now().getTime() - secondMs / 2 });
+    expect(waitMs).toBeLessThan(delayMs * 1.1 + 3 * secondMs);
+    // The clock goes on by itself.
+    const marginMs = Math.min(delayMs / 2, 30 * secondMs);
+    clock.advance({ ms: Date.parse(nextAttemptAt) - clock.now().getTime() - marginMs });
     await drain();
     expect(receiver.received).toHaveLength(index + 1);
-    clock.advance({ ms: secondMs });
+    clock.advance({ ms: marginMs });
     await drain();
     expect(receiver.received).toHaveLength(index + 2);
   }
@@ -61,7 +63,7 @@ test.each<[string, () => string, number]>([
   const [{ nextAttemptAt, attempts }] = await deliveriesOf(admin, webhook);
   const waitMs = Date.parse(nextAttemptAt) - Date.parse(attempts[0].at);
   expect(waitMs).toBeGreaterThanOrEqual(expectedMs - 2 * secondMs);
-  expect(waitMs).toBeLessThan(expectedMs + 2 * secondMs);
+  expect(waitMs).toBeLessThan(expectedMs + 4 * secondMs);
   await admin.delete(`/api/webhooks/${webhook._id}/`);
 });
 
