@@ -127,6 +127,10 @@ async function fill(call: Call, actors: Map<string, Actor>): Promise<void> {
     await call('POST', '/tasklog/create/', { task_id: task, employee_id: actor.employeeId, ...times }, actor);
     for (const author of actor === admin ? [admin, member] : [neighbour])
       await call('POST', '/api/task-chats/', { taskId: task, sender: author.employeeId, message: word }, author);
+    // Long before any other time, so that their locks refuse nothing.
+    await call('PUT', `/api/time-policy/${actor.companyId}/`, { requireApproval: true }, actor);
+    for (const period_start of ['2020-01-06', '2020-01-13'])
+      await call('POST', '/api/timesheet-periods/submit/', { employee_id: actor.employeeId, period_start }, actor);
     // Nobody listens there.
     const webhook = { url: 'http://127.0.0.1:9/', events: ['task.created'], description: word };
     const { _id: webhookId } = await call('POST', '/api/webhooks/', webhook, actor);
