@@ -39,7 +39,7 @@ export const startTimer = member
     if (!(await lockVisibleTask(db, companyId, input.taskId))) throw notFoundIn('taskId');
     // A timer that has run 24 hours is over, even if that was not recorded yet.
     await endOverdueTimer(db, { companyId, employeeId, now, settings: services.settings });
-    // A period is not handed in while a timer runs in it: whoever locks the days first wins.
+    // A period is not handed in while a timer runs in it: the first to lock the days wins.
     await lockDays(db, companyId, [employeeId]);
     const end = new Date(now.getTime() + 1);
     const locked = await listLockedDays(db, { companyId, employeeId, start: now, end });
