@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
+import { logHours, monday, setPolicy, submit } from '../../support/periods.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -9,21 +10,9 @@ import { addTask, startWork } from '../../support/work.ts';
 const service = await startService();
 const { clock } = service;
 const { db } = service.database;
-const monday = '2026-03-02';
 const locked = { status: 409, code: 'PERIOD_LOCKED', issues: [''] };
 const dayMs = 86_400_000;
 
-const submit = (actor: Actor, periodStart = monday) =>
-  actor.post('/api/timesheet-periods/submit/', { employee_id: actor.employeeId, period_start: periodStart });
-const setPolicy = (admin: Actor, policy: object) => admin.put(`/api/time-policy/${admin.companyId}/`, policy);
-const log = (actor: Actor, taskId: number, day: string, from = '09', to = '10', more: object = {}) =>
-  actor.post('/tasklog/create/', {
-    task_id: taskId,
-    employee_id: actor.employeeId,
-    start_time: `${day}T${from}:00:00Z`,
-    end_time: `${day}T${to}:00:00Z`,
-    ...more,
-  });
 const logsOf = (companyId: number) =>
   db.selectFrom('task_logs').where('company_id', '=', companyId).selectAll().orderBy('task_log_id').execute();
 
@@ -32,7 +21,7 @@ async function startLocked() {
   const admin = await service.registerCompany();
   const grace = await service.addEmployee(admin);
   const work = await startWork(admin);
-  const taskLogId: number = (await log(grace, work.taskId, monday)).body._id;
+  const taskLogId: number = (await logHours(grace, work.taskId, monday)).body._id;
   expect((await submit(grace)).body).toMatchObject({ status: 'approved', totalSeconds: 3600 });
   return { admin, grace, taskLogId, ...work };
 }
@@ -53,7 +42,7 @@ describe('a day of a period that was handed in', () => {
     const { companyId } = admin;
     const colleague = await service.addEmployee(admin);
     const update = (fields: object) => admin.put(`/tasklogs/${taskLogId}/`, fields);
-    await expectLocked(companyId, () => log(grace, taskId, monday, '11', '12'));
+    await expectLocked(companyId, () => logHours(grace, taskId, monday, '11', '12'));
     await expectLocked(companyId, () => update({ endTime: `${monday}T09:30:00Z` }));
     await expectLocked(companyId, () => update({ startTime: '2026-02-27T09:00:00Z', endTime: '2026-02-27T10:00:00Z' }));
     await expectLocked(companyId, () => update({ userId: colleague.employeeId }));
@@ -61,22 +50,22 @@ describe('a day of a period that was handed in', () => {
     await expectLocked(companyId, () => admin.delete(`/api/tasklogs/delete/${taskLogId}/`));
     expect((await update({ startTime: `${monday}T09:00:00Z` })).status).toBe(200);
 
-    const outside = (await log(grace, taskId, '2026-03-09')).body._id;
+    const outside = (await logHours(grace, taskId, '2026-03-09')).body._id;
     await expectLocked(
       companyId,
       () => admin.put(`/tasklogs/${outside}/`, { startTime: '2026-03-08T23:30:00Z', endTime: '2026-03-09T00:30:00Z' }),
       '2026-03-08',
     );
-    expect((await log(colleague, taskId, monday)).status).toBe(200);
+    expect((await logHours(colleague, taskId, monday)).status).toBe(200);
   });
 
   test('is opened again by a withdrawal or an admin, and by nothing else', async () => {
     const { admin, grace, taskId } = await startLocked();
     const [period] = (await grace.get(`/api/timesheet-periods/company/${admin.companyId}/`)).body.results;
     await admin.post('/api/timesheet-periods/reopen/', { period_id: period._id, reason: 'More came' });
-    expect((await log(grace, taskId, monday, '11', '12')).status).toBe(200);
+    expect((await logHours(grace, taskId, monday, '11', '12')).status).toBe(200);
     await submit(grace);
-    await expectLocked(admin.companyId, () => log(grace, taskId, monday, '13', '14'));
+    await expectLocked(admin.companyId, () => logHours(grace, taskId, monday, '13', '14'));
   });
 
   test('keeps a task with time on it in its project, and lets it be deleted with its time kept', async () => {
@@ -149,7 +138,7 @@ describe('an override', () => {
   test('lets an admin create, change and delete a log, and the audit log has the reason', async () => {
     const { admin, grace, taskId, taskLogId } = await startLocked();
     const past = { override: true, reason };
-    const made = await log(admin, taskId, monday, '11', '12', { employee_id: grace.employeeId, ...past });
+    const made = await logHours(admin, taskId, monday, '11', '12', { employee_id: grace.employeeId, ...past });
     expect(made).toMatchObject({ status: 200 });
     expect((await admin.put(`/tasklogs/${taskLogId}/`, { description: 'Gears', ...past })).status).toBe(200);
     expect((await admin.send('DELETE', `/api/tasklogs/delete/${made.body._id}/`, past)).status).toBe(200);
@@ -164,14 +153,14 @@ describe('an override', () => {
     ]);
     const [period] = (await grace.get(`/api/timesheet-periods/company/${admin.companyId}/`)).body.results;
     expect(period.totalSeconds).toBe(3600);
-    await expectLocked(admin.companyId, () => log(grace, taskId, monday, '13', '14'));
+    await expectLocked(admin.companyId, () => logHours(grace, taskId, monday, '13', '14'));
   });
 
   test('needs an admin and a reason, and is nothing without `override`', async () => {
     const { admin, grace, taskId, taskLogId } = await startLocked();
     const leader = await service.addEmployee(admin, { isTeamLeader: true });
     for (const actor of [leader, grace]) {
-      const answer = await log(actor, taskId, '2026-03-09', '09', '10', { override: true, reason });
+      const answer = await logHours(actor, taskId, '2026-03-09', '09', '10', { override: true, reason });
       expect(errorOf(answer)).toEqual({ status: 403, code: 'ADMIN_REQUIRED' });
     }
     const unreasoned = await admin.put(`/tasklogs/${taskLogId}/`, { description: 'Gears', override: true });
@@ -185,9 +174,9 @@ describe('an override', () => {
   test('of a period that waits for approval is in the snapshot of its approval', async () => {
     const { admin, grace, taskId } = await startLocked();
     await setPolicy(admin, { requireApproval: true });
-    const { body: period } = await submit(grace, '2026-03-09');
+    const { body: period } = await submit(grace, grace.employeeId, '2026-03-09');
     expect(period.snapshot).toEqual([]);
-    await log(admin, taskId, '2026-03-09', '09', '11', { employee_id: grace.employeeId, override: true, reason });
+    await logHours(admin, taskId, '2026-03-09', '09', '11', { employee_id: grace.employeeId, override: true, reason });
     await admin.post('/api/timesheet-periods/decide/', { period_ids: [period._id], decision: 'approve' });
     const { body } = await grace.get(`/api/timesheet-periods/company/${admin.companyId}/?from=2026-03-09`);
     expect(body.results[0]).toMatchObject({ status: 'approved', totalSeconds: 7200 });
@@ -206,19 +195,19 @@ describe('a lock by age', () => {
     const { taskId } = await startWork(admin);
     const early = dayOf(lastSunday - 6 * dayMs);
     await setPolicy(admin, { lockAfterDays: sinceSunday - 1, graceDays: 1 });
-    expect((await log(admin, taskId, early)).status).toBe(200);
+    expect((await logHours(admin, taskId, early)).status).toBe(200);
     await expectLocked(
       admin.companyId,
-      () => log(admin, taskId, dayOf(lastSunday - 7 * dayMs)),
+      () => logHours(admin, taskId, dayOf(lastSunday - 7 * dayMs)),
       dayOf(lastSunday - 7 * dayMs),
     );
     const { body } = await setPolicy(admin, { graceDays: 0 });
     expect(body.lockedBefore).toBe(dayOf(lastSunday + dayMs));
-    await expectLocked(admin.companyId, () => log(admin, taskId, early, '11', '12'), early);
-    await expectLocked(admin.companyId, () => log(admin, taskId, dayOf(lastSunday)), dayOf(lastSunday));
-    expect((await log(admin, taskId, dayOf(lastSunday + dayMs), '00', '01')).status).toBe(200);
+    await expectLocked(admin.companyId, () => logHours(admin, taskId, early, '11', '12'), early);
+    await expectLocked(admin.companyId, () => logHours(admin, taskId, dayOf(lastSunday)), dayOf(lastSunday));
+    expect((await logHours(admin, taskId, dayOf(lastSunday + dayMs), '00', '01')).status).toBe(200);
     await setPolicy(admin, { lockAfterDays: null });
-    expect((await log(admin, taskId, early, '11', '12')).status).toBe(200);
+    expect((await logHours(admin, taskId, early, '11', '12')).status).toBe(200);
   });
 
   test('counts from the end of the month where periods are months', async () => {
@@ -227,15 +216,15 @@ describe('a lock by age', () => {
     const first = Date.parse(`${dayOf(today).slice(0, 7)}-01`);
     const sinceMonth = (today - first) / dayMs;
     await setPolicy(admin, { period: 'month', lockAfterDays: sinceMonth + 1 });
-    expect((await log(admin, taskId, dayOf(first - dayMs))).status).toBe(200);
+    expect((await logHours(admin, taskId, dayOf(first - dayMs))).status).toBe(200);
     const { body } = await setPolicy(admin, { lockAfterDays: sinceMonth });
     expect(body.lockedBefore).toBe(dayOf(first));
     await expectLocked(
       admin.companyId,
-      () => log(admin, taskId, dayOf(first - dayMs), '11', '12'),
+      () => logHours(admin, taskId, dayOf(first - dayMs), '11', '12'),
       dayOf(first - dayMs),
     );
-    expect((await log(admin, taskId, dayOf(first), '00', '01')).status).toBe(200);
+    expect((await logHours(admin, taskId, dayOf(first), '00', '01')).status).toBe(200);
   });
 });
 
@@ -339,7 +328,7 @@ describe('a timer that nobody stops', () => {
 test('a company without a policy and without periods is not asked about days', async () => {
   const admin = await service.registerCompany();
   const { taskId } = await startWork(admin);
-  expect((await log(admin, taskId, '2001-01-01')).status).toBe(200);
+  expect((await logHours(admin, taskId, '2001-01-01')).status).toBe(200);
   const rows = await db.selectFrom('time_policies').where('company_id', '=', admin.companyId).selectAll().execute();
   expect(rows).toEqual([]);
 });

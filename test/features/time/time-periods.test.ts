@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor } from '../../support/actor.ts';
+import { logHours, monday, setPolicy, submit } from '../../support/periods.ts';
 import { startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
@@ -8,11 +9,8 @@ import { startWork } from '../../support/work.ts';
 
 const service = await startService();
 const { db } = service.database;
-const monday = '2026-03-02';
 const sunday = '2026-03-08';
 
-const submit = (actor: Actor, employeeId = actor.employeeId, periodStart = monday) =>
-  actor.post('/api/timesheet-periods/submit/', { employee_id: employeeId, period_start: periodStart });
 const withdraw = (actor: Actor, periodId: number) =>
   actor.post('/api/timesheet-periods/withdraw/', { period_id: periodId });
 const decide = (actor: Actor, periodIds: number[], decision = 'approve', note?: string) =>
@@ -21,15 +19,6 @@ const reopen = (actor: Actor, periodId: number) =>
   actor.post('/api/timesheet-periods/reopen/', { period_id: periodId, reason: 'A day was missing' });
 const list = (actor: Actor, query = '') =>
   actor.get(`/api/timesheet-periods/company/${actor.companyId}/${query === '' ? '' : `?${query}`}`);
-const setPolicy = (admin: Actor, policy: object) => admin.put(`/api/time-policy/${admin.companyId}/`, policy);
-const log = (actor: Actor, taskId: number, day: string, from = '09', to = '10', more: object = {}) =>
-  actor.post('/tasklog/create/', {
-    task_id: taskId,
-    employee_id: actor.employeeId,
-    start_time: `${day}T${from}:00:00Z`,
-    end_time: `${day}T${to}:00:00Z`,
-    ...more,
-  });
 
 /** A company that requires approval, with an admin, a leader, an employee, and a task. */
 async function startCompany(policy: object = { requireApproval: true }) {
@@ -104,10 +93,10 @@ describe('a period', () => {
   test('is handed in with a snapshot of its time by day and project, and waits for an approver', async () => {
     const { admin, leader, grace, taskId, projectId } = await startCompany();
     const other = await startWork(admin);
-    await log(grace, taskId, monday);
-    await log(grace, other.taskId, monday, '10', '12');
-    await log(grace, taskId, sunday, '22', '23');
-    await log(grace, taskId, '2026-03-09');
+    await logHours(grace, taskId, monday);
+    await logHours(grace, other.taskId, monday, '10', '12');
+    await logHours(grace, taskId, sunday, '22', '23');
+    await logHours(grace, taskId, '2026-03-09');
     const { status, body } = await submit(grace);
     expect([status, body]).toEqual([
       200,
@@ -164,7 +153,7 @@ describe('a period', () => {
       { period_id: graces._id, result: 'not_submitted' },
     ]);
 
-    expect((await log(grace, taskId, monday)).status).toBe(200);
+    expect((await logHours(grace, taskId, monday)).status).toBe(200);
     const again = await submit(grace);
     expect(again.body).toMatchObject({ _id: graces._id, status: 'submitted', decidedBy: null, note: null });
     expect(
@@ -278,7 +267,7 @@ describe('a period', () => {
     const period = (await submit(grace)).body;
     expect((await withdraw(grace, period._id)).body).toEqual({ ...period, status: 'open' });
     expect(errorOf(await withdraw(grace, period._id))).toEqual({ status: 409, code: 'PERIOD_NOT_SUBMITTED' });
-    expect((await log(grace, taskId, monday)).status).toBe(200);
+    expect((await logHours(grace, taskId, monday)).status).toBe(200);
     await submit(grace);
     await decide(admin, [period._id]);
     expect(errorOf(await withdraw(grace, period._id))).toEqual({ status: 409, code: 'PERIOD_NOT_SUBMITTED' });
@@ -291,7 +280,7 @@ describe('a period', () => {
     const reopened = await reopen(admin, period._id);
     expect(reopened.body).toMatchObject({ status: 'open', decidedBy: admin.employeeId, note: 'A day was missing' });
     expect((await reopen(admin, period._id)).body).toEqual(reopened.body);
-    expect((await log(grace, taskId, monday, '11', '12')).status).toBe(200);
+    expect((await logHours(grace, taskId, monday, '11', '12')).status).toBe(200);
     const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?operation=timesheetPeriods.reopen`);
     expect(body.results.at(-1).changes[0]).toMatchObject({
       event: 'period.reopened',
@@ -385,9 +374,41 @@ describe('a period', () => {
     expect((await list(neighbour)).body.results).toEqual([]);
   });
 
+  test('is handed in once, though 64 calls ask for it at the same time', async () => {
+    const { admin, grace } = await startCompany();
+    const answers = await Promise.all(Array.from({ length: 64 }, () => submit(grace)));
+    expect(answers.map(({ status, body }) => (status === 200 ? 200 : body.code)).toSorted()).toEqual([
+      200,
+      ...Array.from({ length: 63 }, () => 'PERIOD_SUBMITTED'),
+    ]);
+    expect((await list(admin)).body.results).toHaveLength(1);
+  });
+
+  test('is there for nobody of another company, nor for somebody who has left', async () => {
+    const { admin, leader, grace } = await startCompany();
+    const neighbour = await service.registerCompany();
+    const { body: period } = await submit(grace);
+    const about = { period_id: period._id };
+    expect(errorOf(await submit(neighbour, grace.employeeId)).issues).toEqual(['employee_id']);
+    expect(errorOf(await withdraw(neighbour, period._id)).issues).toEqual(['period_id']);
+    expect(errorOf(await decide(neighbour, [period._id])).issues).toEqual(['period_ids.0']);
+    expect(errorOf(await reopen(neighbour, period._id)).issues).toEqual(['period_id']);
+    const policy = `/api/time-policy/${admin.companyId}/`;
+    for (const answer of [await neighbour.get(policy), await neighbour.put(policy, { graceDays: 1 })])
+      expect(errorOf(answer)).toEqual({ status: 404, code: 'NOT_FOUND' });
+
+    expect((await admin.delete(`/api/employees/${leader.employeeId}/`)).status).toBe(200);
+    for (const answer of [
+      await decide(leader, [period._id]),
+      await leader.post('/api/timesheet-periods/withdraw/', about),
+    ])
+      expect(answer.status).toBe(401);
+    expect((await list(admin)).body.results).toEqual([period]);
+  });
+
   test('keeps its snapshot when the time zone of the company changes, and its days', async () => {
     const { admin, grace, taskId } = await startCompany();
-    await log(grace, taskId, monday, '00', '01');
+    await logHours(grace, taskId, monday, '00', '01');
     const period = (await submit(grace)).body;
     await decide(admin, [period._id]);
     const [before] = (await list(grace)).body.results;
@@ -395,7 +416,10 @@ describe('a period', () => {
     await admin.put(`/company/${admin.companyId}/update/`, { timezone: 'America/New_York' });
     expect((await list(grace)).body.results).toEqual([before]);
     // Midnight in London is Sunday in New York, which is in no period.
-    expect((await log(grace, taskId, monday, '02', '03')).status).toBe(200);
-    expect(errorOf(await log(grace, taskId, monday, '05', '06'))).toMatchObject({ status: 409, code: 'PERIOD_LOCKED' });
+    expect((await logHours(grace, taskId, monday, '02', '03')).status).toBe(200);
+    expect(errorOf(await logHours(grace, taskId, monday, '05', '06'))).toMatchObject({
+      status: 409,
+      code: 'PERIOD_LOCKED',
+    });
   });
 });
