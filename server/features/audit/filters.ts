@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import type { Member } from '../../kernel/context.ts';
 import { idOf, text } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
-import type { Filters, Position } from './entries.ts';
+import type { Filters } from './entries.ts';
 
 const moment = (description: string) =>
   timestamp.meta({ description, format: 'date-time', examples: ['2026-03-01T09:00:00Z'] }).optional();
@@ -36,14 +36,4 @@ export async function readFilters(db: Db, { companyId }: Member, given: Given): 
   const [kind, id] = subject?.split(':') ?? [];
   const about = kind === undefined ? undefined : { kind, id: id === undefined ? undefined : Number(id) };
   return { companyId, employeeId, operation, subject: about, from, to };
-}
-
-export const toCursor = ({ xid, id }: Position): string => Buffer.from(`${xid}.${id}`).toString('base64url');
-
-export function readCursor(cursor: string | undefined): Position | undefined {
-  if (cursor === undefined) return undefined;
-  const [, xid, id] = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (xid === undefined || id === undefined)
-    throw invalid(['cursor'], 'must be the nextCursor of the page before', 'invalid_format');
-  return { xid: Number(xid), id: Number(id) };
 }

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
+import { cursorField, cursorNumber, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
 import { listEntries } from './entries.ts';
-import { filterFields, readCursor, readFilters, toCursor } from './filters.ts';
+import { filterFields, readFilters } from './filters.ts';
 import { AuditPage } from './schemas.ts';
 
 const pageSize = 50;
+const position = z.tuple([cursorNumber, cursorNumber]);
 
 export const listAudit = admin
   .meta(
@@ -20,17 +22,14 @@ export const listAudit = admin
   .input(
     z.object({
       ...filterFields,
-      cursor: z
-        .string()
-        .max(100)
-        .meta({ description: 'The `nextCursor` of the page before', examples: ['MTA0Mi4xMDQ'] })
-        .optional(),
+      cursor: cursorField,
     }),
   )
   .output(AuditPage)
   .query(async ({ ctx, input }) => {
     const filters = await readFilters(ctx.db, ctx.caller, input);
-    const before = readCursor(input.cursor);
+    const place = readCursor(input.cursor, position);
+    const before = place && { xid: place[0], id: place[1] };
     const { entries, last } = await listEntries(ctx.db, filters, { before, limit: pageSize });
-    return { results: entries, nextCursor: last && entries.length === pageSize ? toCursor(last) : null };
+    return { results: entries, nextCursor: last && entries.length === pageSize ? toCursor(last.xid, last.id) : null };
   });

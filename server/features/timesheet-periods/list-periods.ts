@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { cursorField, cursorNumber, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
@@ -10,6 +11,8 @@ import { selectPeriods, toPeriod, type Period } from './queries.ts';
 import { periodStates, TimesheetPeriod } from './schemas.ts';
 
 const pageSize = 50;
+const position = z.tuple([day, cursorNumber]);
+const cursorOf = ({ firstDay, _id }: Period): string => toCursor(firstDay, _id);
 
 export const listPeriods = member
   .meta(
@@ -28,11 +31,7 @@ export const listPeriods = member
       employee_id: idOf('employee').optional(),
       from: day.optional(),
       to: day.optional(),
-      cursor: z
-        .string()
-        .max(100)
-        .meta({ description: 'The `nextCursor` of the page before', examples: ['MjAyNi0wMy0wMi41'] })
-        .optional(),
+      cursor: cursorField,
     }),
   )
   .output(
@@ -54,29 +53,19 @@ export const listPeriods = member
     const seesAll = caller.isAdmin || caller.isTeamLeader;
     if (!seesAll && asked !== undefined && asked !== caller.employeeId) throw FORBIDDEN();
     const employeeId = seesAll ? asked : caller.employeeId;
-    const before = readCursor(input.cursor);
+    const before = readCursor(input.cursor, position);
     const rows = await selectPeriods(db, companyId)
       .$if(status !== undefined, (query) => query.where('p.state', '=', status!))
       .$if(employeeId !== undefined, (query) => query.where('p.employee_id', '=', employeeId!))
       .$if(from !== undefined, (query) => query.where('p.last_day', '>=', from!))
       .$if(to !== undefined, (query) => query.where('p.first_day', '<=', to!))
       .$if(before !== undefined, (query) =>
-        query.where(sql<boolean>`(p.first_day, p.period_id) < (${before!.firstDay}::date, ${before!.id})`),
+        query.where(sql<boolean>`(p.first_day, p.period_id) < (${before![0]}::date, ${before![1]})`),
       )
       .orderBy('p.first_day', 'desc')
       .orderBy('p.period_id', 'desc')
       .limit(pageSize + 1)
       .execute();
     const results = rows.slice(0, pageSize).map(toPeriod);
-    return { results, nextCursor: rows.length > pageSize ? toCursor(results.at(-1)!) : null };
+    return { results, nextCursor: rows.length > pageSize ? cursorOf(results.at(-1)!) : null };
   });
-
-const toCursor = ({ firstDay, _id }: Period): string => Buffer.from(`${firstDay}.${_id}`).toString('base64url');
-
-function readCursor(cursor: string | undefined): { firstDay: string; id: number } | undefined {
-  if (cursor === undefined) return undefined;
-  const [firstDay, id] = Buffer.from(cursor, 'base64url').toString().split('.');
-  if (!day.safeParse(firstDay).success || !/^\d{1,15}$/.test(id ?? ''))
-    throw invalid(['cursor'], 'must be the nextCursor of the page before', 'invalid_format');
-  return { firstDay: firstDay!, id: Number(id) };
-}
