@@ -377,10 +377,10 @@ describe('a period', () => {
   test('is handed in once, though 64 calls ask for it at the same time', async () => {
     const { admin, grace } = await startCompany();
     const answers = await Promise.all(Array.from({ length: 64 }, () => submit(grace)));
-    expect(answers.map(({ status, body }) => (status === 200 ? 200 : body.code)).toSorted()).toEqual([
-      200,
-      ...Array.from({ length: 63 }, () => 'PERIOD_SUBMITTED'),
-    ]);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+      Array.from({ length: 63 }, () => [409, 'PERIOD_SUBMITTED']),
+    );
     expect((await list(admin)).body.results).toHaveLength(1);
   });
 
