@@ -344,6 +344,12 @@ export type Schema = {
     storage_bytes: number;
     rank: number;
   };
+  project_amounts: {
+    company_id: number;
+    project_id: number;
+    currency: string;
+    minor_units: number;
+  };
   projects: {
     company_id: number;
     project_id: GeneratedAlways<number>;
@@ -357,6 +363,20 @@ export type Schema = {
     updated_at: Date;
     deleted_at: Date | null;
     is_exceeded: GeneratedAlways<boolean>;
+    billable: Generated<boolean>;
+    budget_minor_units: number | null;
+    budget_currency: string | null;
+  };
+  rates: {
+    company_id: number;
+    rate_id: GeneratedAlways<number>;
+    task_id: number | null;
+    project_id: number | null;
+    employee_id: number | null;
+    valid_from: string;
+    minor_units: number | null;
+    currency: string | null;
+    created_at: Date;
   };
   schedules: {
     company_id: number;
@@ -437,6 +457,9 @@ export type Schema = {
     manual_add: boolean;
     created_at: Date;
     updated_at: Date;
+    billable: Generated<boolean>;
+    rate_minor_units: number | null;
+    currency: string | null;
   };
   tasks: {
     company_id: number;
@@ -580,7 +603,9 @@ export const companyTables: ReadonlySet<string> = new Set([
   'notifications',
   'payments',
   'pictures',
+  'project_amounts',
   'projects',
+  'rates',
   'schedules',
   'storages',
   'subscriptions',

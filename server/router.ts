@@ -13,6 +13,7 @@ import { sessions } from './features/sessions/index.ts';
 import { statistics } from './features/statistics/index.ts';
 import { taskLogs } from './features/task-logs/index.ts';
 import { tasks } from './features/tasks/index.ts';
+import { rates } from './features/rates/index.ts';
 import { timePolicies } from './features/time-policies/index.ts';
 import { timesheetPeriods } from './features/timesheet-periods/index.ts';
 import { timesheets } from './features/timesheets/index.ts';
@@ -36,6 +37,7 @@ export const appRouter = router({
   timers,
   timesheets,
   timePolicies,
+  rates,
   timesheetPeriods,
   statistics,
   comments,

@@ -378,6 +378,18 @@ export interface ProjectsCreateInput {
   allocatedHours?: number | null;
   /** An active employee of the company */
   owner_id?: number;
+  /** Whether new logs are charged, unless they say otherwise */
+  billable?: boolean;
+  /**
+   * What its logs may amount to, set by admins; amounts in other currencies do not count. null is
+   * without limit
+   */
+  budget?: {
+    /** In minor units of the currency: 9550 EUR are 95.50 €, 9550 JPY are 9,550 ¥ */
+    minorUnits: number;
+    /** Code of ISO 4217 */
+    currency: string;
+  } | null;
 }
 
 export interface Project {
@@ -390,11 +402,24 @@ export interface Project {
   allocatedHours: number | null;
   /** Hours logged on its tasks, to two decimals */
   loggedHours: number;
+  /** Whether new logs are charged, unless they say otherwise */
+  billable: boolean;
+  /** What its logs may amount to, for admins; null for others and without limit */
+  budget: Money | null;
+  /** What its logs amount to in each currency, for admins; null for others */
+  amounts: Money[] | null;
   status: 'active' | 'on_hold' | 'completed' | 'archived';
   /** UTC with milliseconds */
   createdAt: string;
   /** UTC with milliseconds */
   updatedAt: string;
+}
+
+export interface Money {
+  /** In minor units of the currency: 9550 EUR are 95.50 €, 9550 JPY are 9,550 ¥ */
+  minorUnits: number;
+  /** Code of ISO 4217 */
+  currency: string;
 }
 
 export interface ProjectsListInput {
@@ -411,6 +436,18 @@ export interface ProjectsUpdateInput {
   allocatedHours?: number | null;
   /** An active employee of the company */
   owner_id?: number;
+  /** Whether new logs are charged, unless they say otherwise */
+  billable?: boolean;
+  /**
+   * What its logs may amount to, set by admins; amounts in other currencies do not count. null is
+   * without limit
+   */
+  budget?: {
+    /** In minor units of the currency: 9550 EUR are 95.50 €, 9550 JPY are 9,550 ¥ */
+    minorUnits: number;
+    /** Code of ISO 4217 */
+    currency: string;
+  } | null;
   project_id: number;
   status?: 'active' | 'on_hold' | 'completed' | 'archived';
 }
@@ -438,7 +475,7 @@ export interface ProjectCreated {
   truncated: boolean;
 }
 
-/** A project without its logged hours */
+/** A project without its logged hours and money */
 export interface ProjectHeader {
   _id: number;
   name: string;
@@ -447,6 +484,8 @@ export interface ProjectHeader {
   owner_id: number;
   /** null is without limit */
   allocatedHours: number | null;
+  /** Whether new logs are charged, unless they say otherwise */
+  billable: boolean;
   status: 'active' | 'on_hold' | 'completed' | 'archived';
   /** UTC with milliseconds */
   createdAt: string;
@@ -473,6 +512,12 @@ export interface ProjectUpdated {
       before: number | null;
       /** null is without limit */
       after: number | null;
+    };
+    billable?: {
+      /** Whether new logs are charged, unless they say otherwise */
+      before: boolean;
+      /** Whether new logs are charged, unless they say otherwise */
+      after: boolean;
     };
     status?: {
       before: 'active' | 'on_hold' | 'completed' | 'archived';
@@ -694,6 +739,8 @@ export interface TaskLog {
   description: string | null;
   /** Entered or changed by hand, not taken by a timer */
   manualAdd: boolean;
+  /** Whether it is charged; a new log takes this from its project */
+  billable: boolean;
   /** UTC with milliseconds */
   createdAt: string;
   /** UTC with milliseconds */
@@ -744,6 +791,12 @@ export interface Task_logUpdated {
       /** Entered or changed by hand, not taken by a timer */
       after: boolean;
     };
+    billable?: {
+      /** Whether it is charged; a new log takes this from its project */
+      before: boolean;
+      /** Whether it is charged; a new log takes this from its project */
+      after: boolean;
+    };
   };
   /** The employee who did it; null where the service did */
   actorId: number | null;
@@ -777,10 +830,42 @@ export interface TaskLogsCreateInput {
   /** ISO 8601 with any offset */
   end_time: string;
   description?: string | null;
+  /** Whether it is charged; that of the project without it */
+  billable?: boolean;
   /** true changes locked days too, for admins, with a `reason` */
   override?: boolean;
   /** Why locked days are changed: kept in the audit log */
   reason?: string;
+}
+
+export interface ChargedTaskLog {
+  _id: number;
+  taskId: number;
+  /** The employee whose time it is */
+  userId: number;
+  projectId: number;
+  /** UTC with milliseconds */
+  startTime: string;
+  /** UTC with milliseconds */
+  endTime: string;
+  /** From start to end, rounded to the second */
+  durationSeconds: number;
+  description: string | null;
+  /** Entered or changed by hand, not taken by a timer */
+  manualAdd: boolean;
+  /** Whether it is charged; a new log takes this from its project */
+  billable: boolean;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** UTC with milliseconds */
+  updatedAt: string;
+  /** For admins; null for others, without a rate, and where the log is not billable */
+  charge: {
+    /** The rate that was stored with the log */
+    hourlyRate: Money;
+    /** The seconds of the log by its rate, rounded once, half up */
+    amount: Money;
+  } | null;
 }
 
 export interface TaskLogsBulkCreateInput {
@@ -794,13 +879,15 @@ export interface TaskLogsBulkCreateInput {
     /** ISO 8601 with any offset */
     endTime: string;
     description?: string | null;
+    /** Whether it is charged; that of the project without it */
+    billable?: boolean;
     /** Entered by hand, not taken by a timer; `true` unless sent */
     manualAdd?: boolean;
   }[];
 }
 
 export interface TaskLogsBulkCreateAnswer {
-  created: TaskLog[];
+  created: ChargedTaskLog[];
   skipped: {
     index: number;
     taskId: number;
@@ -824,6 +911,8 @@ export interface TaskLogsUpdateInput {
   /** ISO 8601 with any offset */
   endTime?: string;
   description?: string | null;
+  /** Whether it is charged */
+  billable?: boolean;
   taskId?: number;
   userId?: number;
   /** true changes locked days too, for admins, with a `reason` */
@@ -900,6 +989,8 @@ export interface TimesheetsGetInput {
   projectId?: number;
   /** `day` unless sent */
   groupBy?: 'day' | 'week' | 'project' | 'task' | 'employee';
+  /** Whether to say what time amounts to, for admins; `false` unless sent */
+  amounts?: boolean;
 }
 
 export type Timesheet = {
@@ -916,9 +1007,13 @@ export type Timesheet = {
     seconds: number;
     /** The same in hours to two decimals; add up the seconds, not these */
     hours: number;
+    /** What it amounts to, with `amounts=true` */
+    amounts?: Money[];
   }[];
   /** Sum of all rows */
   totalSeconds: number;
+  /** Sums of all rows, with `amounts=true` */
+  totalAmounts?: Money[];
 } | {
   /** YYYY-MM-DD */
   from: string;
@@ -949,9 +1044,13 @@ export type Timesheet = {
     seconds: number;
     /** The same in hours to two decimals; add up the seconds, not these */
     hours: number;
+    /** What it amounts to, with `amounts=true` */
+    amounts?: Money[];
   }[];
   /** Sum of all rows */
   totalSeconds: number;
+  /** Sums of all rows, with `amounts=true` */
+  totalAmounts?: Money[];
 } | {
   /** YYYY-MM-DD */
   from: string;
@@ -965,9 +1064,13 @@ export type Timesheet = {
     seconds: number;
     /** The same in hours to two decimals; add up the seconds, not these */
     hours: number;
+    /** What it amounts to, with `amounts=true` */
+    amounts?: Money[];
   }[];
   /** Sum of all rows */
   totalSeconds: number;
+  /** Sums of all rows, with `amounts=true` */
+  totalAmounts?: Money[];
 } | {
   /** YYYY-MM-DD */
   from: string;
@@ -984,9 +1087,13 @@ export type Timesheet = {
     seconds: number;
     /** The same in hours to two decimals; add up the seconds, not these */
     hours: number;
+    /** What it amounts to, with `amounts=true` */
+    amounts?: Money[];
   }[];
   /** Sum of all rows */
   totalSeconds: number;
+  /** Sums of all rows, with `amounts=true` */
+  totalAmounts?: Money[];
 } | {
   /** YYYY-MM-DD */
   from: string;
@@ -999,9 +1106,13 @@ export type Timesheet = {
     seconds: number;
     /** The same in hours to two decimals; add up the seconds, not these */
     hours: number;
+    /** What it amounts to, with `amounts=true` */
+    amounts?: Money[];
   }[];
   /** Sum of all rows */
   totalSeconds: number;
+  /** Sums of all rows, with `amounts=true` */
+  totalAmounts?: Money[];
 };
 
 export interface TimePolicy {
@@ -1046,6 +1157,91 @@ export interface TimePoliciesUpdateInput {
   requireApproval?: boolean;
   /** Minutes of work that are expected on each day, from Monday to Sunday */
   expectedMinutes?: number[];
+}
+
+export interface RatesListInput {
+  company_id: number;
+  /** A rate of this task, whoever works on it; given alone */
+  task_id?: number;
+  /** A rate of this project */
+  project_id?: number;
+  /** A rate of this employee, on the project or on all */
+  employee_id?: number;
+  /** The `nextCursor` of the page before */
+  cursor?: string;
+}
+
+export interface Rate {
+  _id: number;
+  company_id: number;
+  task_id: number | null;
+  project_id: number | null;
+  employee_id: number | null;
+  /**
+   * The first day on which it holds, until the next rate of the same; the day of a log is that of its
+   * start
+   */
+  validFrom: string;
+  /** null where the rate before ends */
+  hourlyRate: Money | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+}
+
+export interface RatesListAnswer {
+  /** The rates of this page */
+  results: Rate[];
+  /** Where to go on; null at the end */
+  nextCursor: string | null;
+}
+
+export interface RatesSetInput {
+  company_id: number;
+  /** A rate of this task, whoever works on it; given alone */
+  task_id?: number;
+  /** A rate of this project */
+  project_id?: number;
+  /** A rate of this employee, on the project or on all */
+  employee_id?: number;
+  /**
+   * The first day on which it holds, until the next rate of the same; the day of a log is that of its
+   * start
+   */
+  validFrom: string;
+  /** For an hour; null ends the rate before, so that the next less specific one holds */
+  hourlyRate: {
+    /** In minor units of the currency: 9550 EUR are 95.50 €, 9550 JPY are 9,550 ¥ */
+    minorUnits: number;
+    /** Code of ISO 4217 */
+    currency: string;
+  } | null;
+}
+
+export interface RatesApplyToLogsInput {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  /** Only the logs of this task */
+  task_id?: number;
+  /** Only the logs of this project */
+  project_id?: number;
+  /** Only the logs of this employee */
+  employee_id?: number;
+  /** Whether to say only what would change */
+  dryRun: boolean;
+}
+
+export interface RatesApplyToLogsAnswer {
+  dryRun: boolean;
+  /** How many logs were found */
+  logs: number;
+  /** How many of them had another rate */
+  changed: number;
+  /** What those amounted to */
+  before: Money[];
+  /** What they amount to with the new rates */
+  after: Money[];
 }
 
 export interface TimesheetPeriodsSubmitInput {
@@ -2681,10 +2877,12 @@ export interface ProjectsOperations {
    * Start a project.
    *
    * Any employee may start one. The owner is the caller unless `owner_id` names another active employee
-   * of the company. A new project is `active`; without `allocatedHours` its time is not limited.
+   * of the company. A new project is `active`; without `allocatedHours` its time is not limited. A
+   * `budget` is set by admins.
    *
    * REST: `POST /api/projects/`
    *
+   * @throws {ApiError} ADMIN_REQUIRED
    * @example
    * await client.projects.create({ name: 'Difference Engine', description: 'Second design',
    * allocatedHours: 120 });
@@ -2712,12 +2910,13 @@ export interface ProjectsOperations {
    *
    * For its owner, team leaders and admins. Fields left out keep their values. Lowering `allocatedHours`
    * below what is logged crosses the allocation and notifies the admins; raising it to at least what is
-   * logged, or lifting it with `null`, arms that notification again. A new owner other than the caller
-   * is notified. An owner who has been deactivated may stay, but not become one.
+   * logged, or lifting it with `null`, arms that notification again; `budget` does the same for money,
+   * and is set by admins. A new owner other than the caller is notified. An owner who has been
+   * deactivated may stay, but not become one.
    *
    * REST: `PATCH /api/projects/{project_id}/`
    *
-   * @throws {ApiError} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN, ADMIN_REQUIRED
    * @example
    * await client.projects.update({ project_id: 7, allocatedHours: 160, status: 'on_hold' });
    */
@@ -2856,7 +3055,7 @@ export interface TaskLogsOperations {
    *   description: 'Wrote the first program'
    * });
    */
-  create(input: TaskLogsCreateInput, options?: WriteOptions): Promise<TaskLog>;
+  create(input: TaskLogsCreateInput, options?: WriteOptions): Promise<ChargedTaskLog>;
 
   /**
    * Log much time at once.
@@ -2912,7 +3111,7 @@ export interface TaskLogsOperations {
    *
    * REST: `GET /taskLogs/task/{taskId}/`
    */
-  listByTask(input: { taskId: number }, options?: CallOptions): Promise<{ taskLogs: TaskLog[]; totalSeconds: number }>;
+  listByTask(input: { taskId: number }, options?: CallOptions): Promise<{ taskLogs: ChargedTaskLog[]; totalSeconds: number }>;
 
   /**
    * Change a task log.
@@ -2920,8 +3119,9 @@ export interface TaskLogsOperations {
    * Each field is optional, and what is absent stays; without any of them nothing changes. The caller
    * must be allowed to write both for the employee whose time it was and for the one whose time it
    * becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another
-   * task, person or project takes its time along. The logs of a deleted task are gone with it. Neither
-   * the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.
+   * task, person or project takes its time along. Its rate stays, unless its task, person, project or
+   * day changes, or whether it is billable. The logs of a deleted task are gone with it. Neither the
+   * days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.
    *
    * REST: `PUT /tasklogs/{taskLogId}/`
    *
@@ -2933,7 +3133,7 @@ export interface TaskLogsOperations {
    *   description: 'Wrote and proved the first program'
    * });
    */
-  update(input: TaskLogsUpdateInput, options?: WriteOptions): Promise<TaskLog>;
+  update(input: TaskLogsUpdateInput, options?: WriteOptions): Promise<ChargedTaskLog>;
 
   /**
    * Delete a task log.
@@ -2983,7 +3183,7 @@ export interface TimersOperations {
    * @example
    * await client.timers.stop({ description: 'Cut four gears' });
    */
-  stop(input?: { description?: string | null }, options?: WriteOptions): Promise<TaskLog>;
+  stop(input?: { description?: string | null }, options?: WriteOptions): Promise<ChargedTaskLog>;
 
   /**
    * The running timer of an employee.
@@ -3019,12 +3219,14 @@ export interface TimesheetsOperations {
    * and team leaders see everybody, or one person by `userId`; others see themselves, with or without
    * it. `format=csv` answers a file with the same rows, and a last line that begins with `Total`: one
    * without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and
-   * text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while
-   * it is made, in both formats.
+   * text that a spreadsheet would run as a formula is led by an apostrophe. With `amounts=true`, for
+   * admins, rows say what their time amounts to in each currency, and a file has a column for each
+   * currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent
+   * while it is made, in both formats.
    *
    * REST: `GET /api/timesheets/{company_id}/`
    *
-   * @throws {ApiError} FORBIDDEN
+   * @throws {ApiError} FORBIDDEN, ADMIN_REQUIRED
    * @example
    * await client.timesheets.get({
    *   company_id: 42,
@@ -3072,6 +3274,70 @@ export interface TimePoliciesOperations {
    * });
    */
   update(input: TimePoliciesUpdateInput, options?: WriteOptions): Promise<TimePolicy>;
+}
+
+export interface RatesOperations {
+  /**
+   * Hourly rates of the company.
+   *
+   * For admins. The newest first, 100 at a time; filters are combined, and each finds the rates that
+   * name it.
+   *
+   * REST: `GET /api/rates/{company_id}/`
+   *
+   * @example
+   * await client.rates.list({ company_id: 42, project_id: 7 });
+   */
+  list(input: RatesListInput, options?: CallOptions): Promise<RatesListAnswer>;
+
+  /**
+   * Set an hourly rate.
+   *
+   * For admins. The rate of a task (`task_id`), of an employee on a project (`project_id` and
+   * `employee_id`), of a project, of an employee, or of the company (none of them); the first of these
+   * that is there on the day of a log is the rate of that log. One of the same subject and day is
+   * replaced. New logs take it from then on; stored logs keep their rates until POST `/api/rates/apply/`
+   * is called. See docs/money.md.
+   *
+   * REST: `PUT /api/rates/{company_id}/`
+   *
+   * @example
+   * await client.rates.set({
+   *   company_id: 42,
+   *   project_id: 7,
+   *   validFrom: '2026-01-01',
+   *   hourlyRate: { minorUnits: 9500, currency: 'EUR' }
+   * });
+   */
+  set(input: RatesSetInput, options?: WriteOptions): Promise<Rate>;
+
+  /**
+   * Delete an hourly rate.
+   *
+   * For admins. Stored logs keep their rates; to end a rate on a day, set one without amount from that
+   * day on.
+   *
+   * REST: `DELETE /api/rates/{company_id}/{rate_id}/`
+   */
+  delete(input: { company_id: number; rate_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+
+  /**
+   * Give stored logs the rates of today.
+   *
+   * For admins. Finds the rate of each log that starts on a day from `from` to `to` (at most 366 days
+   * and 20,000 logs), of the task, project and employee that are named, and stores it where it differs.
+   * With `dryRun` it answers the same and changes nothing. Approved time keeps its rates: where a log of
+   * an approved period would change, nothing does, and 409 `PERIOD_LOCKED` names its days, also with
+   * `dryRun`. A log that is not billable has no rate.
+   *
+   * REST: `POST /api/rates/apply/`
+   *
+   * @throws {ApiError} PERIOD_LOCKED
+   * @example
+   * await client.rates.applyToLogs({ from: '2026-03-01', to: '2026-03-31', project_id: 7, dryRun: true
+   * });
+   */
+  applyToLogs(input: RatesApplyToLogsInput, options?: WriteOptions): Promise<RatesApplyToLogsAnswer>;
 }
 
 export interface TimesheetPeriodsOperations {
@@ -3606,6 +3872,7 @@ export interface Operations {
   readonly timers: TimersOperations;
   readonly timesheets: TimesheetsOperations;
   readonly timePolicies: TimePoliciesOperations;
+  readonly rates: RatesOperations;
   readonly timesheetPeriods: TimesheetPeriodsOperations;
   readonly statistics: StatisticsOperations;
   readonly comments: CommentsOperations;
@@ -3662,17 +3929,21 @@ export interface OperationTypes {
   'tasks.get': { input: { task_id: number }; answer: Task };
   'tasks.update': { input: TasksUpdateInput; answer: Task };
   'tasks.delete': { input: { task_id: number }; answer: { success: true } };
-  'taskLogs.create': { input: TaskLogsCreateInput; answer: TaskLog };
+  'taskLogs.create': { input: TaskLogsCreateInput; answer: ChargedTaskLog };
   'taskLogs.bulkCreate': { input: TaskLogsBulkCreateInput; answer: TaskLogsBulkCreateAnswer };
-  'taskLogs.listByTask': { input: { taskId: number }; answer: { taskLogs: TaskLog[]; totalSeconds: number } };
-  'taskLogs.update': { input: TaskLogsUpdateInput; answer: TaskLog };
+  'taskLogs.listByTask': { input: { taskId: number }; answer: { taskLogs: ChargedTaskLog[]; totalSeconds: number } };
+  'taskLogs.update': { input: TaskLogsUpdateInput; answer: ChargedTaskLog };
   'taskLogs.delete': { input: TaskLogsDeleteInput; answer: { success: true } };
   'timers.start': { input: { taskId: number; description?: string | null }; answer: Timer };
-  'timers.stop': { input: { description?: string | null } | undefined; answer: TaskLog };
+  'timers.stop': { input: { description?: string | null } | undefined; answer: ChargedTaskLog };
   'timers.get': { input: { employee_id: number }; answer: Timer | { timer: null } };
   'timesheets.get': { input: TimesheetsGetInput; answer: Timesheet };
   'timePolicies.get': { input: { company_id: number }; answer: TimePolicy };
   'timePolicies.update': { input: TimePoliciesUpdateInput; answer: TimePolicy };
+  'rates.list': { input: RatesListInput; answer: RatesListAnswer };
+  'rates.set': { input: RatesSetInput; answer: Rate };
+  'rates.delete': { input: { company_id: number; rate_id: number }; answer: { success: true } };
+  'rates.applyToLogs': { input: RatesApplyToLogsInput; answer: RatesApplyToLogsAnswer };
   'timesheetPeriods.submit': { input: TimesheetPeriodsSubmitInput; answer: TimesheetPeriod };
   'timesheetPeriods.withdraw': { input: { period_id: number }; answer: TimesheetPeriod };
   'timesheetPeriods.decide': { input: TimesheetPeriodsDecideInput; answer: TimesheetPeriodsDecideAnswer };

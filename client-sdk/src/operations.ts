@@ -93,6 +93,12 @@ export const operations: Record<string, Record<string, string>> = {
     get: 'query',
     update: 'mutation',
   },
+  rates: {
+    list: 'query',
+    set: 'mutation',
+    delete: 'mutation',
+    applyToLogs: 'mutation',
+  },
   timesheetPeriods: {
     submit: 'mutation',
     withdraw: 'mutation',

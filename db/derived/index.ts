@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { setLimits } from '../lock-retries.ts';
 import type { Db } from '../transaction.ts';
+import { amounts } from './amounts.ts';
 import { commentCounts } from './comment-counts.ts';
 import { notificationCounts } from './notification-counts.ts';
 import { periodLocks } from './period-locks.ts';
@@ -18,13 +19,13 @@ import { workTime } from './work-time.ts';
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and
  *   functions that run in one role keep their plans.
  * - Locks are taken in this order: tasks, task logs, the company's row, employees, projects by id, advisory locks on the days of
- *   the company and of its employees by id, `timesheet_periods`, `company_days` and its shards by day, `projects.logged_seconds` by id, the recipient's
- *   `notification_counts`, event streams (those of changes right before COMMIT, by company and name), with each the company's
+ *   the company and of its employees by id, `timesheet_periods`, `company_days` and its shards by day, `projects.logged_seconds` by id, `project_amounts` by id, the
+ *   recipient's `notification_counts`, event streams (those of changes right before COMMIT, by company and name), with each the company's
  *   webhooks that want it, in share, and at COMMIT `comment_counts`.
  * - `npm run verify-totals` recomputes everything and compares.
  */
 
-const definitions = { periodLocks, workTime, taskCounts, commentCounts, notificationCounts };
+const definitions = { periodLocks, workTime, amounts, taskCounts, commentCounts, notificationCounts };
 
 /** The advisory lock that serializes processes which install definitions at once. */
 const lockKey = 7_210_020;
@@ -32,13 +33,13 @@ const lockKey = 7_210_020;
 const hashOf = (statements: readonly string[]): string =>
   createHash('sha256').update(statements.join(';')).digest('hex');
 
-/** Installs definitions that are missing or outdated in the database. */
-export async function installDerived(db: Db): Promise<void> {
-  if ((await listOutdated(db)).length === 0) return;
+/** Installs definitions that are missing or outdated in the database: all, or those with the given names. */
+export async function installDerived(db: Db, names = Object.keys(definitions)): Promise<void> {
+  if ((await listOutdated(db, names)).length === 0) return;
   await db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${lockKey})`.execute(transaction);
     await setLimits(transaction);
-    for (const name of await listOutdated(transaction)) {
+    for (const name of await listOutdated(transaction, names)) {
       for (const statement of definitions[name]) await sql.raw(statement).execute(transaction);
       const row = { name, hash: hashOf(definitions[name]) };
       await transaction
@@ -50,9 +51,9 @@ export async function installDerived(db: Db): Promise<void> {
   });
 }
 
-async function listOutdated(db: Db): Promise<(keyof typeof definitions)[]> {
+async function listOutdated(db: Db, asked: readonly string[]): Promise<(keyof typeof definitions)[]> {
   const installed = await db.selectFrom('derived_definitions').select(['name', 'hash']).execute();
   const hashes = new Map(installed.map(({ name, hash }) => [name, hash]));
   const names = Object.keys(definitions) as (keyof typeof definitions)[];
-  return names.filter((name) => hashes.get(name) !== hashOf(definitions[name]));
+  return names.filter((name) => asked.includes(name) && hashes.get(name) !== hashOf(definitions[name]));
 }

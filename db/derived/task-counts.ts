@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../transaction.ts';
-import { onEachRow, onEachStatement, options } from './triggers.ts';
+import { beforeEachRow, onEachRow, onEachStatement } from './triggers.ts';
 
 /*
  * `task_counts`: how many tasks of each status an employee owns in each project, and how many of the done ones were
@@ -91,15 +91,10 @@ const ofProjects = onEachRow('projects', 'derive_project_counts', {
  * Locks the company before the task's owner: the trigger above runs after the checks of foreign keys, which lock the
  * owner, and a change of employment locks the company and then the employee.
  */
-const companyFirst = [
-  `create or replace function lock_company_of_task() returns trigger ${options} as $$
-  begin
-    perform from companies where company_id = new.company_id for share;
-    return new;
-  end $$`,
-  `create or replace trigger lock_company_of_task before insert or update of owner_id on tasks
-    for each row execute function lock_company_of_task()`,
-];
+const companyFirst = beforeEachRow('tasks', 'lock_company_of_task', {
+  events: 'insert or update of owner_id',
+  body: 'perform from companies where company_id = new.company_id for share;',
+});
 
 export const taskCounts = [...companyFirst, ...ofTasks, ...ofProjects];
 

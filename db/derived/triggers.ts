@@ -42,6 +42,20 @@ export function onEachStatement(
   });
 }
 
+/** Builds a trigger that completes single rows before they are stored: `body` sets columns of `new`. */
+export const beforeEachRow = (
+  table: string,
+  name: string,
+  { events, body }: { events: string; body: string },
+): string[] => [
+  `create or replace function ${name}() returns trigger ${options} as $$
+    begin
+      ${body}
+      return new;
+    end $$`,
+  `create or replace trigger ${name} before ${events} on ${table} for each row execute function ${name}()`,
+];
+
 /** Builds a trigger for single rows: `when` names the events and the condition. */
 export function onEachRow(
   table: string,

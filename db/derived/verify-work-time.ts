@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../transaction.ts';
+import { countedAmounts } from './amounts.ts';
 import { companyDays, partitionEmployees, recomputedDays } from './work-time.ts';
 
 /** A stored value that differs from the value computed from its rows. */
@@ -22,6 +23,7 @@ export async function verifyTotals(db: Db, companyId: number): Promise<Verificat
   await compare(companysDays(companyId));
   await compare(persons(companyId));
   await compare(projects(companyId));
+  await compare(amounts(companyId));
   const { rows } = await sql<Verification['checked']>`
     select
       (select count(*) from task_logs where company_id = ${companyId}) as logs,
@@ -101,4 +103,15 @@ function projects(companyId: number) {
     ) as x (name, kept, counted)
     where p.company_id = ${companyId} and x.kept <> x.counted
     order by p.project_id`;
+}
+
+/** Compares what projects amount to with their logs. */
+function amounts(companyId: number) {
+  return sql<Difference>`
+    select currency || ' of project ' || project_id as total,
+      coalesce(k.minor_units, 0) as kept, coalesce(c.minor_units, 0) as counted
+    from (select project_id, currency, minor_units from project_amounts where company_id = ${companyId}) as k
+    full join (${countedAmounts(companyId)}) as c using (project_id, currency)
+    where coalesce(k.minor_units, 0) <> coalesce(c.minor_units, 0)
+    order by project_id, currency`;
 }

@@ -141,7 +141,8 @@ const movedLogs = (changes: string): string => `(
 /** Logs with any change that people see, before and after. */
 const changedLogs = (changes: string): string => `(
   select company_id, employee_id, start_time, end_time from ${changes} as c
-  group by company_id, task_log_id, task_id, project_id, employee_id, start_time, end_time, description having sum(sign) <> 0
+  group by company_id, task_log_id, task_id, project_id, employee_id, start_time, end_time, description, billable
+  having sum(sign) <> 0
 )`;
 
 const eachCompany = (logs: string, body: string): string => `

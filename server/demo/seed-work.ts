@@ -96,6 +96,7 @@ function logsOf(
             endTime: new Date(startTime.getTime() + minutes * 60_000),
             description: null,
             manualAdd: half === 0,
+            billable: true,
           };
         }),
       ),

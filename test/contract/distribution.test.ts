@@ -86,6 +86,7 @@ test('only listed tables of a company have triggers', async () => {
     'audit_seals',
     'comments',
     'notifications',
+    'project_amounts',
     'projects',
     'task_logs',
     'tasks',

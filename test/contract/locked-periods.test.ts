@@ -29,6 +29,7 @@ const changing: Record<string, string> = {
   'taskLogs.bulkCreate': 'PERIOD_LOCKED',
   'taskLogs.update': 'PERIOD_LOCKED',
   'taskLogs.delete': 'PERIOD_LOCKED',
+  'rates.applyToLogs': 'PERIOD_LOCKED',
   'timers.start': 'PERIOD_LOCKED',
   'timers.stop': 'PERIOD_LOCKED',
   // The service ends the timer, without a log.
@@ -40,6 +41,7 @@ const refused: Record<string, string> = { 'timesheetPeriods.submit': 'PERIOD_SUB
 
 /** What an example cannot know of the day, the database and the person. */
 const fitting: Record<string, Input> = {
+  'rates.applyToLogs': { dryRun: false },
   'apiKeys.create': { expiresAt: null },
   'passwords.change': { current_password: password },
   'comments.create': { mentionedEmails: [] },
@@ -80,7 +82,16 @@ const logs = () =>
   db
     .selectFrom('task_logs')
     .where('company_id', '=', admin.companyId)
-    .select(['task_log_id', 'task_id', 'project_id', 'employee_id', 'start_time', 'end_time', 'description'])
+    .select([
+      'task_log_id',
+      'task_id',
+      'project_id',
+      'employee_id',
+      'start_time',
+      'end_time',
+      'description',
+      'rate_minor_units',
+    ])
     .orderBy('task_log_id')
     .execute();
 

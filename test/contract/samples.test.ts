@@ -116,6 +116,7 @@ const weights: Record<Kind, number> = {
   notification: 0,
   comment: 0,
   taskLog: 0,
+  rate: 0,
   period: 0,
   apiKey: 0,
   session: 0,

@@ -38,6 +38,13 @@ test.runIf(inject('template').kind === 'server')(
     const projects = work.map(({ projectId }) => projectId);
     const tasks = work.map(({ taskId }) => taskId);
     for (const projectId of projects) tasks.push(await addTask(admin, projectId), await addTask(admin, projectId));
+    const setRate = (minorUnits: number, fields: object = {}) =>
+      admin.put(`/api/rates/${admin.companyId}/`, {
+        validFrom: '2020-01-01',
+        hourlyRate: { minorUnits, currency: 'EUR' },
+        ...fields,
+      });
+    await setRate(4321);
     const logs: number[] = [];
     const comments: number[] = [];
 
@@ -91,6 +98,10 @@ test.runIf(inject('template').kind === 'server')(
       () => admin.patch(`/api/tasks/${any(tasks)}/`, { owner_id: any(people).employeeId }),
       () => admin.post('/api/tasks/', { projectId: any(projects), title: 'Cut the gears' }).then(keep(tasks)),
       () => admin.patch(`/api/projects/${any(projects)}/`, { allocatedHours: 1 + next(60) }),
+      () =>
+        admin.patch(`/api/projects/${any(projects)}/`, { budget: { minorUnits: next(1_000_000), currency: 'EUR' } }),
+      () => setRate(next(9999), { project_id: any(projects) }),
+      () => admin.post('/api/rates/apply/', { from: '2025-03-01', to: '2025-03-31', dryRun: false }),
       () => admin.post(`/mark_notifications_as_read/${admin.employeeId}/`),
     ];
 

@@ -127,6 +127,12 @@ async function fill(call: Call, actors: Map<string, Actor>): Promise<void> {
     await call('POST', '/tasklog/create/', { task_id: task, employee_id: actor.employeeId, ...times }, actor);
     for (const author of actor === admin ? [admin, member] : [neighbour])
       await call('POST', '/api/task-chats/', { taskId: task, sender: author.employeeId, message: word }, author);
+    const rate = {
+      project_id: project['_id'],
+      validFrom: '2026-01-01',
+      hourlyRate: { minorUnits: 7000, currency: 'EUR' },
+    };
+    await call('PUT', `/api/rates/${actor.companyId}/`, rate, actor);
     // Long before any other time, so that their locks refuse nothing.
     await call('PUT', `/api/time-policy/${actor.companyId}/`, { requireApproval: true }, actor);
     for (const period_start of ['2020-01-06', '2020-01-13'])

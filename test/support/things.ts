@@ -21,6 +21,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
   const { projectId, taskId } = await startWork(admin);
   const log = { task_id: taskId, employee_id: employeeId, description: 'Gears' };
   const times = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T08:30:00Z' };
+  const rate = { validFrom: '2026-01-01', hourlyRate: { minorUnits: 7000, currency: 'EUR' } };
   const say = (actor: Actor, message: string) =>
     actor.post('/api/task-chats/', { taskId, sender: actor.employeeId, message });
   const things = {
@@ -31,6 +32,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     task: taskId,
     colleague: idOf(await admin.post('/employee/add/', person)),
     taskLog: idOf(await admin.post('/tasklog/create/', { ...log, ...times })),
+    rate: idOf(await admin.put(`/api/rates/${companyId}/`, { project_id: projectId, ...rate })),
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
     comment: idOf(await say(admin, 'Done?')),
     session: await openSession(service, admin),

@@ -16,11 +16,21 @@ import { compareCatalogues, readCatalogue, type Catalogue } from './catalogue.ts
  * what they send. CONTRIBUTING says how to change the schema so that this holds.
  */
 
+const addsMoney = 'adds what it writes to columns and tables that released statements do not name';
+
 /**
- * Differences that released statements do not mind, each with the reason. They are of one release: the list is emptied
- * when released.json is written again.
+ * Differences that released statements do not mind, by their beginnings, each with the reason. They are of one release: the list
+ * is emptied when released.json is written again.
  */
-const accepted: Record<string, string> = {};
+const accepted: Record<string, string> = {
+  'projects: project_budget_reaches_share is another trigger': 'fires for budgets alone',
+  'projects: project_reaches_share_of_hours is another trigger': 'appends a job, which waits for a node that knows it',
+  'task_logs: rate_task_log is another trigger': addsMoney,
+  'task_logs: total_project_amounts_on_delete is another trigger': addsMoney,
+  'task_logs: total_project_amounts_on_insert is another trigger': addsMoney,
+  'task_logs: total_project_amounts_on_update is another trigger': addsMoney,
+};
+const isAccepted = (found: string): boolean => Object.keys(accepted).some((one) => found.startsWith(`${one}:`));
 
 let database: Database | undefined;
 let remove: () => Promise<void>;
@@ -38,7 +48,7 @@ beforeAll(async () => {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateTo(bundle.migration);
   if (error !== undefined) throw error;
-  await installDerived(db);
+  await installDerived(db, Object.keys(bundle.derived));
   await secureTables(db);
   released = await readCatalogue(db);
   for (const [index, text] of bundle.statements.entries()) await prepareStatement(db, text, index);
@@ -48,7 +58,10 @@ beforeAll(async () => {
 afterAll(() => remove());
 
 /** What breaks released nodes after a further migration, which is rolled back. */
-async function listBreaks(migration: readonly string[] = []): Promise<string[]> {
+const listBreaks = async (migration: readonly string[] = []): Promise<string[]> =>
+  (await listDifferences(migration)).filter((found) => !isAccepted(found));
+
+async function listDifferences(migration: readonly string[] = []): Promise<string[]> {
   await sql`begin`.execute(db);
   try {
     for (const statement of migration) await sql.raw(statement).execute(db);
@@ -64,7 +77,8 @@ async function listBreaks(migration: readonly string[] = []): Promise<string[]> 
 
 test('the newest schema serves every statement of the last release', async () => {
   expect(bundle.statements.length).toBeGreaterThan(250);
-  expect(await listBreaks()).toEqual(Object.keys(accepted));
+  expect(await listBreaks()).toEqual([]);
+  expect((await listDifferences()).filter(isAccepted)).toHaveLength(Object.keys(accepted).length);
 });
 
 test('definitions of derived data change with a migration: nodes of before would install theirs again at a start', async () => {

@@ -4,10 +4,10 @@ import { changeEvent, changesOf, findChanges, recordChange } from '../../kernel/
 import { changeStream } from '../../kernel/change-streams.ts';
 import { Project } from './schemas.ts';
 
-/** A project without its logged hours: they change with every log, which the stream of the project has. */
-const ProjectHeader = Project.omit({ loggedHours: true }).meta({
+/** A project without its logged hours, which change with every log, and without money, which is for admins. */
+const ProjectHeader = Project.omit({ loggedHours: true, budget: true, amounts: true }).meta({
   id: 'ProjectHeader',
-  description: 'A project without its logged hours',
+  description: 'A project without its logged hours and money',
 });
 
 type ProjectRecord = z.input<typeof Project>;

@@ -3,7 +3,8 @@ import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
-import { findProject, toProject } from './queries.ts';
+import { showProject } from './money.ts';
+import { findProject } from './queries.ts';
 import { Project } from './schemas.ts';
 
 export const getProject = member
@@ -13,5 +14,5 @@ export const getProject = member
   .query(async ({ ctx, input }) => {
     const row = await findProject(ctx.db, ctx.caller.companyId, input.project_id);
     if (!row) throw NOT_FOUND();
-    return toProject(row);
+    return showProject(ctx.db, ctx.caller, row);
   });

@@ -6,7 +6,8 @@ import { member } from '../../kernel/procedures.ts';
 import { readPage } from '../../kernel/wire/read-page.ts';
 import { idOf, page, pageOf } from '../../kernel/wire/fields.ts';
 import { countVisible } from './counts.ts';
-import { fromProjects, projectColumns, toProject } from './queries.ts';
+import { toProjects } from './money.ts';
+import { fromProjects, projectColumns } from './queries.ts';
 import { Project, projectStatus } from './schemas.ts';
 
 const pageSize = 20;
@@ -27,7 +28,7 @@ export const listProjects = member
     const chosen = fromProjects(ctx.db, companyId).$if(input.status !== undefined, (query) =>
       query.where('status', '=', input.status!),
     );
-    return readPage({
+    const found = await readPage({
       page: input.page,
       pageSize,
       readRows: (offset) =>
@@ -37,6 +38,7 @@ export const listProjects = member
           .$call(paginate({ size: pageSize, offset, isUnfiltered: input.status === undefined }))
           .execute(),
       readTotal: () => countVisible(ctx.db, companyId, 'project', input),
-      toItem: toProject,
+      toItem: (row) => row,
     });
+    return { ...found, results: await toProjects(ctx.db, ctx.caller, found.results) };
   });

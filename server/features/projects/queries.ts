@@ -9,7 +9,7 @@ import type { Project, projectStatuses } from './schemas.ts';
 
 export type ProjectStatus = (typeof projectStatuses)[number];
 
-type ProjectRow = Omit<Selectable<Schema['projects']>, 'is_exceeded' | 'deleted_at'>;
+export type ProjectRow = Omit<Selectable<Schema['projects']>, 'is_exceeded' | 'deleted_at'>;
 
 /** The columns of a Project. */
 export const projectColumns = [
@@ -20,6 +20,9 @@ export const projectColumns = [
   'owner_id',
   'allocated_hours',
   'logged_seconds',
+  'billable',
+  'budget_minor_units',
+  'budget_currency',
   'status',
   'created_at',
   'updated_at',
@@ -81,6 +84,7 @@ export function mayManage(caller: Member, thing: { owner_id: number }): boolean 
   return caller.isAdmin || caller.isTeamLeader || thing.owner_id === caller.employeeId;
 }
 
+/** A project without money, which is for admins: see money.ts. */
 export function toProject(row: ProjectRow): z.input<typeof Project> {
   return {
     _id: row.project_id,
@@ -90,6 +94,9 @@ export function toProject(row: ProjectRow): z.input<typeof Project> {
     owner_id: row.owner_id,
     allocatedHours: row.allocated_hours,
     loggedHours: hoursOf(row.logged_seconds),
+    billable: row.billable,
+    budget: null,
+    amounts: null,
     status: row.status as ProjectStatus,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -10,9 +10,9 @@ import { listExceededProjects } from './allocation.ts';
 import { hoursOf } from '../projects/hours.ts';
 import { entries, findEntryIssues, partition, refuseLocked } from './bulk-entries.ts';
 import { recordTaskLogCreated, taskLogCreated } from '../tasks/task-log-events.ts';
-import { insertTaskLogs, toTaskLog } from './queries.ts';
+import { insertTaskLogs, toChargedTaskLog, toTaskLog } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
-import { TaskLog } from '../tasks/task-log.ts';
+import { ChargedTaskLog } from '../tasks/task-log.ts';
 import { listWorkDays } from './work-days.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -45,7 +45,7 @@ export const bulkCreateTaskLogs = member
   .input(z.object({ user_id: idOf('employee'), entries }))
   .output(
     z.object({
-      created: z.array(TaskLog),
+      created: z.array(ChargedTaskLog),
       skipped: z.array(
         z.object({
           index: z.int(),
@@ -80,8 +80,8 @@ export const bulkCreateTaskLogs = member
     if (issues.length > 0) throw validationFailed(issues);
 
     const logs = entries.map(({ userId, description = null, ...entry }) => {
-      const { project_id: projectId } = tasks.get(entry.taskId)!;
-      return { ...entry, employeeId: userId, projectId, description };
+      const { project_id: projectId, billable } = tasks.get(entry.taskId)!;
+      return { ...entry, employeeId: userId, projectId, description, billable: entry.billable ?? billable };
     });
     const made = await insertTaskLogs(db, { companyId, logs, now }).catch((error: unknown) =>
       refuseLocked(error, entries),
@@ -95,11 +95,10 @@ export const bulkCreateTaskLogs = member
     ctx.afterCommit(services.wakeWorker);
 
     const { created: rows, skipped } = partition(entries, made);
-    const created = rows.map(toTaskLog);
-    for (const taskLog of created)
-      recordTaskLogCreated(db, { companyId, actorId: caller.employeeId, taskLog, at: now });
+    for (const row of rows)
+      recordTaskLogCreated(db, { companyId, actorId: caller.employeeId, taskLog: toTaskLog(row), at: now });
     return {
-      created,
+      created: rows.map((row) => toChargedTaskLog(row, caller)),
       skipped,
       days: days.map(({ day, working_seconds }) => ({ date: day, workingHours: hoursOf(working_seconds) })),
       exceededProjects: exceeded,

@@ -7,7 +7,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import type { VisibleTask } from '../tasks/queries.ts';
 import type { TaskLogRow } from './queries.ts';
-import { logDescription } from './schemas.ts';
+import { logBillable, logDescription } from './schemas.ts';
 import { findTimeIssues } from './times.ts';
 
 const entriesMax = 1_000;
@@ -19,6 +19,7 @@ const Entry = z.object({
   startTime: timestamp,
   endTime: timestamp,
   description: logDescription,
+  billable: logBillable,
   manualAdd: z.boolean().default(true).meta({ description: 'Entered by hand, not taken by a timer' }),
 });
 

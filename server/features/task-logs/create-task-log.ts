@@ -8,11 +8,11 @@ import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
 import { recordTaskLogCreated, taskLogCreated } from '../tasks/task-log-events.ts';
-import { insertTaskLog, refuseDuplicate, reserveTaskLogId, toNewRow, toTaskLog } from './queries.ts';
+import { insertTaskLog, refuseDuplicate, reserveTaskLogId, toChargedTaskLog, toNewRow, toTaskLog } from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
-import { TaskLog } from '../tasks/task-log.ts';
+import { ChargedTaskLog } from '../tasks/task-log.ts';
 import { overrideFields, overrideLockedDays } from './override.ts';
-import { logDescription } from './schemas.ts';
+import { logBillable, logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
 
@@ -41,10 +41,11 @@ export const createTaskLog = member
       start_time: timestamp,
       end_time: timestamp,
       description: logDescription,
+      billable: logBillable,
       ...overrideFields,
     }),
   )
-  .output(TaskLog)
+  .output(ChargedTaskLog)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId } = caller;
@@ -63,8 +64,9 @@ export const createTaskLog = member
     if (!isActive) throw notFoundIn('employee_id');
 
     const { project_id: projectId } = task;
+    const { billable = task.billable } = input;
     const description = input.description ?? null;
-    const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
+    const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true, billable };
     const row = toNewRow(taskLogId, log, now);
     await overrideLockedDays(db, caller, { ...input, taskLogId });
     recordTaskLogCreated(db, { companyId, actorId: caller.employeeId, taskLog: toTaskLog(row), at: now });
@@ -72,5 +74,5 @@ export const createTaskLog = member
       .finish([() => insertTaskLog(db, { ...row, company_id: companyId })])
       .catch(refuseDuplicate);
     ctx.afterCommit(services.wakeWorker);
-    return toTaskLog(made);
+    return toChargedTaskLog(made, caller);
   });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
+import { writeMoney } from '../../kernel/wire/money.ts';
 import { notify } from '../notifications/notify.ts';
 
 /**
@@ -20,32 +21,79 @@ const projectHoursExceeded = jobHandler({
     loggedHours: z.number(),
   }),
   async run(services, { companyId, projectId, crossing, allocatedHours, loggedHours }) {
-    const { clock, settings } = services;
-    await inTransaction(services, companyId, async (db) => {
-      const project = await db
-        .selectFrom('projects')
-        .where('company_id', '=', companyId)
-        .where('project_id', '=', projectId)
-        .where('deleted_at', 'is', null)
-        .select('name')
-        .executeTakeFirst();
-      const admins = project ? await listActiveAdmins(db, companyId) : [];
-      const notifications = admins.map(({ employee_id: recipientId }) => ({
-        recipientId,
-        cause: `project ${projectId} exceeded ${crossing}`,
-        appType: 'task' as const,
-        category: 'project' as const,
-        priority: 'primary' as const,
-        title: `${project!.name} is over its allocated hours`,
-        message: `${project!.name} has ${loggedHours} hours logged, and ${allocatedHours} allocated.`,
-        link: `${settings.appUrl}/projects/${projectId}`,
-        actorId: null,
-        projectId,
-      }));
-      await notify(db, companyId, notifications, clock.now());
-    });
+    await notifyAdmins(
+      services,
+      { companyId, projectId, cause: `project ${projectId} exceeded ${crossing}` },
+      (name) => ({
+        title: `${name} is over its allocated hours`,
+        message: `${name} has ${loggedHours} hours logged, and ${allocatedHours} allocated.`,
+      }),
+    );
   },
 });
+
+/** Notifies the admins that a project used a share of its allocated hours or of its budget, with the figures of the crossing. */
+const projectShareReached = jobHandler({
+  name: 'project-share-reached',
+  payload: z.object({
+    companyId: id,
+    projectId: id,
+    crossing: z.string(),
+    measure: z.enum(['hours', 'money']),
+    percent: z.union([z.literal(50), z.literal(80), z.literal(100)]),
+    used: z.number(),
+    limit: z.number(),
+    currency: z.string().nullable(),
+  }),
+  async run(services, { companyId, projectId, crossing, measure, percent, used, limit, currency }) {
+    const write = (value: number) =>
+      currency === null ? `${value} hours` : writeMoney({ minorUnits: value, currency });
+    const [have, of] = measure === 'hours' ? ['logged', 'allocated hours'] : ['charged', 'budget'];
+    await notifyAdmins(
+      services,
+      { companyId, projectId, cause: `project ${projectId} reached ${crossing}` },
+      (name) => ({
+        title:
+          percent === 100
+            ? `${name} is over its ${of}`
+            : `${name} has used ${Math.floor((used / limit) * 100)} % of its ${of}`,
+        message: `${name} has ${write(used)} ${have}, of ${write(limit)}.`,
+      }),
+    );
+  },
+});
+
+type Cause = { companyId: number; projectId: number; cause: string };
+
+async function notifyAdmins(
+  services: JobServices,
+  { companyId, projectId, cause }: Cause,
+  describe: (projectName: string) => { title: string; message: string },
+): Promise<void> {
+  const { clock, settings } = services;
+  await inTransaction(services, companyId, async (db) => {
+    const project = await db
+      .selectFrom('projects')
+      .where('company_id', '=', companyId)
+      .where('project_id', '=', projectId)
+      .where('deleted_at', 'is', null)
+      .select('name')
+      .executeTakeFirst();
+    const admins = project ? await listActiveAdmins(db, companyId) : [];
+    const notifications = admins.map(({ employee_id: recipientId }) => ({
+      recipientId,
+      cause,
+      appType: 'task' as const,
+      category: 'project' as const,
+      priority: 'primary' as const,
+      ...describe(project!.name),
+      link: `${settings.appUrl}/projects/${projectId}`,
+      actorId: null,
+      projectId,
+    }));
+    await notify(db, companyId, notifications, clock.now());
+  });
+}
 
 async function listActiveAdmins(db: Db, companyId: number): Promise<{ employee_id: number }[]> {
   return db
@@ -58,4 +106,4 @@ async function listActiveAdmins(db: Db, companyId: number): Promise<{ employee_i
     .execute();
 }
 
-export const handlers: AnyJobHandler[] = [projectHoursExceeded];
+export const handlers: AnyJobHandler[] = [projectHoursExceeded, projectShareReached];

@@ -5,8 +5,8 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
-import { listNewestTaskLogs, taskLogsInBatches, toTaskLog, type TaskLogRow } from './queries.ts';
-import { TaskLog } from '../tasks/task-log.ts';
+import { listNewestTaskLogs, taskLogsInBatches, toChargedTaskLog, type TaskLogRow } from './queries.ts';
+import { ChargedTaskLog } from '../tasks/task-log.ts';
 
 export const listLogsOfTask = member
   .meta(
@@ -19,7 +19,7 @@ export const listLogsOfTask = member
     }),
   )
   .input(z.object({ taskId: idOf('task') }))
-  .output(z.object({ taskLogs: z.array(TaskLog), totalSeconds: z.int() }))
+  .output(z.object({ taskLogs: z.array(ChargedTaskLog), totalSeconds: z.int() }))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;
     const { companyId } = caller;
@@ -29,7 +29,7 @@ export const listLogsOfTask = member
     let totalSeconds = 0;
     const add = (some: TaskLogRow[]) => {
       for (const row of some) totalSeconds += row.duration_seconds;
-      return some.map(toTaskLog);
+      return some.map((row) => toChargedTaskLog(row, caller));
     };
     if (rows.length <= shortMax) {
       const taskLogs = add(rows);
@@ -39,7 +39,7 @@ export const listLogsOfTask = member
       for await (const some of taskLogsInBatches(db, companyId, taskId)) yield add(some);
     }
     return streamed(
-      listPieces({ field: 'taskLogs', item: TaskLog, batches: batches(), others: () => ({ totalSeconds }) }),
+      listPieces({ field: 'taskLogs', item: ChargedTaskLog, batches: batches(), others: () => ({ totalSeconds }) }),
     );
   });
 

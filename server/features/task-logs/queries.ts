@@ -6,10 +6,11 @@ import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { batchesOf, PackedIds } from '../../kernel/wire/json-stream.ts';
+import type { Member } from '../../kernel/context.ts';
 import { reserveId } from '../../kernel/reserve-id.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
-import type { TaskLog } from '../tasks/task-log.ts';
+import type { ChargedTaskLog, TaskLog } from '../tasks/task-log.ts';
 
 export type TaskLogRow = Omit<Selectable<Schema['task_logs']>, 'company_id'>;
 
@@ -24,6 +25,9 @@ export const columns = [
   'duration_seconds',
   'description',
   'manual_add',
+  'billable',
+  'rate_minor_units',
+  'currency',
   'created_at',
   'updated_at',
 ] as const;
@@ -39,9 +43,20 @@ export function toTaskLog(row: TaskLogRow): z.input<typeof TaskLog> {
     durationSeconds: row.duration_seconds,
     description: row.description,
     manualAdd: row.manual_add,
+    billable: row.billable,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** A log as an operation answers it: what it is charged at is for admins. */
+export function toChargedTaskLog(row: TaskLogRow, caller: Member): z.input<typeof ChargedTaskLog> {
+  const { rate_minor_units: rate, currency, duration_seconds: seconds } = row;
+  if (!caller.isAdmin || rate === null || currency === null) return { ...toTaskLog(row), charge: null };
+  const hourlyRate = { minorUnits: rate, currency };
+  // Exact: the product is far below 2^53. Half a unit is 1,800.
+  const minorUnits = Math.floor((seconds * rate + 1800) / 3600);
+  return { ...toTaskLog(row), charge: { hourlyRate, amount: { minorUnits, currency } } };
 }
 
 /** The newest logs of a task up to a limit, the newest start first. */
@@ -98,6 +113,7 @@ export type NewTaskLog = {
   endTime: Date;
   description: string | null;
   manualAdd: boolean;
+  billable: boolean;
 };
 
 /**
@@ -118,6 +134,7 @@ export async function insertTaskLogs(
     ends: column('endTime'),
     descriptions: column('description'),
     manual: column('manualAdd'),
+    billable: column('billable'),
     now,
   });
 }
@@ -137,6 +154,10 @@ export function toNewRow(taskLogId: number, log: NewTaskLog, now: Date): TaskLog
     duration_seconds: Math.round((log.endTime.getTime() - log.startTime.getTime()) / 1000),
     description: log.description,
     manual_add: log.manualAdd,
+    billable: log.billable,
+    // The database finds the rate when the log is stored.
+    rate_minor_units: null,
+    currency: null,
     created_at: now,
     updated_at: now,
   };
@@ -154,13 +175,14 @@ export async function insertTaskLog(db: Db, row: TaskLogRow & { company_id: numb
 const writeTaskLog = compiled<TaskLogRow & { company_id: number }, TaskLogRow>((db, placeholder) =>
   sql<TaskLogRow>`
     insert into task_logs (
-      company_id, task_log_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
+      company_id, task_log_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add,
+      billable, created_at, updated_at
     )
     overriding system value
     values (
       ${placeholder('company_id')}, ${placeholder('task_log_id')}, ${placeholder('task_id')}, ${placeholder('employee_id')},
       ${placeholder('project_id')}, ${placeholder('start_time')}, ${placeholder('end_time')}, ${placeholder('description')},
-      ${placeholder('manual_add')}, ${placeholder('created_at')}, ${placeholder('updated_at')}
+      ${placeholder('manual_add')}, ${placeholder('billable')}, ${placeholder('created_at')}, ${placeholder('updated_at')}
     )
     returning ${sql.join(columns.map((name) => sql.ref(name)))}`.compile(db),
 );
@@ -181,6 +203,7 @@ type NewTaskLogs = {
   ends: Date[];
   descriptions: (string | null)[];
   manual: boolean[];
+  billable: boolean[];
   now: Date;
 };
 
@@ -188,17 +211,19 @@ const writeTaskLogs = compiled<NewTaskLogs, TaskLogRow>((db, placeholder) =>
   // In the order of the constraint, so that two lists with common entries cannot deadlock.
   sql<TaskLogRow>`
     insert into task_logs (
-      company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at
+      company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, billable,
+      created_at, updated_at
     )
     select
       ${placeholder('companyId')}::bigint, l.task_id, l.employee_id, l.project_id, l.start_time, l.end_time, l.description,
-      l.manual_add, ${placeholder('now')}::timestamptz, ${placeholder('now')}::timestamptz
+      l.manual_add, l.billable, ${placeholder('now')}::timestamptz, ${placeholder('now')}::timestamptz
     from unnest(
       ${list(placeholder('taskIds'), 'bigint')}, ${list(placeholder('employeeIds'), 'bigint')}, ${list(placeholder('projectIds'), 'bigint')},
       ${list(placeholder('starts'), 'timestamptz')}, ${list(placeholder('ends'), 'timestamptz')},
-      ${list(placeholder('descriptions'), 'text')}, ${list(placeholder('manual'), 'boolean')}
+      ${list(placeholder('descriptions'), 'text')}, ${list(placeholder('manual'), 'boolean')},
+      ${list(placeholder('billable'), 'boolean')}
     ) with ordinality as l (
-      task_id, employee_id, project_id, start_time, end_time, description, manual_add, position
+      task_id, employee_id, project_id, start_time, end_time, description, manual_add, billable, position
     )
     order by l.task_id, l.employee_id, l.start_time, l.position
     on conflict on constraint task_logs_duplicate do nothing

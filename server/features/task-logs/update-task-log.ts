@@ -8,9 +8,17 @@ import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
 import { recordTaskLogUpdate, taskLogUpdated } from '../tasks/task-log-events.ts';
-import { columns, lockTaskLog, refuseDuplicate, toTaskLog, type NewTaskLog, type TaskLogRow } from './queries.ts';
+import {
+  columns,
+  lockTaskLog,
+  refuseDuplicate,
+  toChargedTaskLog,
+  toTaskLog,
+  type NewTaskLog,
+  type TaskLogRow,
+} from './queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
-import { TaskLog } from '../tasks/task-log.ts';
+import { ChargedTaskLog } from '../tasks/task-log.ts';
 import { overrideFields, overrideLockedDays } from './override.ts';
 import { logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
@@ -22,7 +30,7 @@ export const updateTaskLog = member
       section: 'Task logs',
       summary: 'Change a task log',
       description:
-        'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.',
+        'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. Its rate stays, unless its task, person, project or day changes, or whether it is billable. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.',
       errors: [DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogUpdated],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
@@ -34,12 +42,13 @@ export const updateTaskLog = member
       startTime: timestamp.optional(),
       endTime: timestamp.optional(),
       description: logDescription,
+      billable: z.boolean().optional().meta({ description: 'Whether it is charged' }),
       taskId: idOf('task').optional(),
       userId: idOf('employee').optional(),
       ...overrideFields,
     }),
   )
-  .output(TaskLog)
+  .output(ChargedTaskLog)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { companyId } = caller;
@@ -52,9 +61,10 @@ export const updateTaskLog = member
       startTime = before.start_time,
       endTime = before.end_time,
       description = before.description,
+      billable = before.billable,
     } = input;
     checkMayWrite(caller, before.employee_id);
-    if (isEmptyUpdate(input, 'taskLogId', 'override', 'reason')) return toTaskLog(before);
+    if (isEmptyUpdate(input, 'taskLogId', 'override', 'reason')) return toChargedTaskLog(before, caller);
     checkMayWrite(caller, employeeId);
     const blame = input.endTime === undefined ? 'start' : 'end';
     checkTimes({ start: startTime, end: endTime }, now, { start: ['startTime'], end: ['endTime'], blame });
@@ -66,12 +76,11 @@ export const updateTaskLog = member
 
     const { project_id: projectId } = task;
     await overrideLockedDays(db, caller, input);
-    const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true };
+    const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true, billable };
     const row = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
     ctx.afterCommit(services.wakeWorker);
-    const after = toTaskLog(row);
-    recordTaskLogUpdate(db, caller, { before: toTaskLog(before), after, at: now });
-    return after;
+    recordTaskLogUpdate(db, caller, { before: toTaskLog(before), after: toTaskLog(row), at: now });
+    return toChargedTaskLog(row, caller);
   });
 
 async function storeTaskLog(
@@ -88,6 +97,7 @@ async function storeTaskLog(
       end_time: log.endTime,
       description: log.description,
       manual_add: log.manualAdd,
+      billable: log.billable,
       updated_at: now,
     })
     .where('company_id', '=', companyId)

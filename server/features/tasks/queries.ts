@@ -27,7 +27,14 @@ export function selectVisibleTasks(db: Db, companyId: ValueOrPlaceholder<number>
     .where('p.deleted_at', 'is', null);
 }
 
-export type VisibleTask = { task_id: number; project_id: number; title: string; owner_id: number };
+export type VisibleTask = {
+  task_id: number;
+  project_id: number;
+  title: string;
+  owner_id: number;
+  /** Whether time on its project is billable. */
+  billable: boolean;
+};
 
 /** A task that is not deleted, of a project that is not. */
 export async function findVisibleTask(db: Db, companyId: number, taskId: number): Promise<VisibleTask | undefined> {
@@ -38,7 +45,7 @@ export async function findVisibleTask(db: Db, companyId: number, taskId: number)
 const readVisibleTask = compiled<{ companyId: number; taskId: number }, VisibleTask>((db, placeholder) =>
   selectVisibleTasks(db, placeholder('companyId'))
     .where('t.task_id', '=', placeholder('taskId'))
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 'p.billable'])
     .compile(),
 );
 
@@ -82,7 +89,7 @@ const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }
         and deleted_at is null
       order by task_id for share
     )
-    select t.task_id, t.project_id, t.title, t.owner_id
+    select t.task_id, t.project_id, t.title, t.owner_id, p.billable
     from t join projects as p on p.company_id = ${placeholder('companyId')} and p.project_id = t.project_id
     where p.deleted_at is null`.compile(db),
 );
@@ -118,7 +125,16 @@ function selectLocked(db: Db, companyId: ValueOrPlaceholder<number>, task: Retur
     .innerJoin('projects as p', 'p.project_id', 't.project_id')
     .where('p.company_id', '=', companyId)
     .where('p.deleted_at', 'is', null)
-    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id', 't.status', 't.due_date', 't.completed_at']);
+    .select([
+      't.task_id',
+      't.project_id',
+      't.title',
+      't.owner_id',
+      't.status',
+      't.due_date',
+      't.completed_at',
+      'p.billable',
+    ]);
 }
 
 type TaskRow = Omit<Selectable<Schema['tasks']>, 'deleted_at'>;

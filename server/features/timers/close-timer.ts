@@ -17,7 +17,7 @@ const closedNote = 'Closed automatically after 24 hours.';
 const runsAtLeastMs = 1000;
 const descriptionMax = 10_000;
 
-/** The log of a timer that ends now, without its project. */
+/** The log of a timer that ends now, without what its project says. */
 function logOf({ task_id: taskId, employee_id: employeeId, start_time: startTime, description }: TimerRow, now: Date) {
   const ranMs = now.getTime() - startTime.getTime();
   const endTime = after(startTime, Math.min(Math.max(ranMs, runsAtLeastMs), runsAtMostMs));
@@ -30,11 +30,11 @@ function logOf({ task_id: taskId, employee_id: employeeId, start_time: startTime
  * the task was deleted.
  */
 export async function closeTimer(db: Db, timer: TimerRow, now: Date): Promise<TaskLogRow> {
-  return logTimer(db, timer, { projectId: await lockProjectOf(db, timer), actorId: timer.employee_id, now });
+  return logTimer(db, timer, { ...(await lockProjectOf(db, timer)), actorId: timer.employee_id, now });
 }
 
 /** The project of a timer's task, which stays there until the transaction ends. */
-async function lockProjectOf(db: Db, { company_id: companyId, task_id: taskId }: TimerRow): Promise<number> {
+async function lockProjectOf(db: Db, { company_id: companyId, task_id: taskId }: TimerRow): Promise<ProjectOfTimer> {
   const { project_id: projectId } = await db
     .selectFrom('tasks')
     .where('company_id', '=', companyId)
@@ -42,16 +42,24 @@ async function lockProjectOf(db: Db, { company_id: companyId, task_id: taskId }:
     .select('project_id')
     .forShare()
     .executeTakeFirstOrThrow();
-  return projectId;
+  const { billable } = await db
+    .selectFrom('projects')
+    .where('company_id', '=', companyId)
+    .where('project_id', '=', projectId)
+    .select('billable')
+    .executeTakeFirstOrThrow();
+  return { projectId, billable };
 }
+
+type ProjectOfTimer = { projectId: number; billable: boolean };
 
 async function logTimer(
   db: Db,
   timer: TimerRow,
-  { projectId, actorId, now }: { projectId: number; actorId: number | null; now: Date },
+  { projectId, billable, actorId, now }: ProjectOfTimer & { actorId: number | null; now: Date },
 ): Promise<TaskLogRow> {
   const { company_id: companyId } = timer;
-  const made = await insertFree(db, companyId, { ...logOf(timer, now), projectId }, now);
+  const made = await insertFree(db, companyId, { ...logOf(timer, now), projectId, billable }, now);
   recordTaskLogCreated(db, { companyId, actorId, taskLog: toTaskLog(made), at: now });
   recordStopped(db, timer, { actorId, taskLogId: made.task_log_id, at: now });
   return made;
@@ -68,10 +76,10 @@ export async function endTimer(
 ): Promise<TaskLogRow | undefined> {
   const { company_id: companyId, employee_id: employeeId } = timer;
   const { startTime: start, endTime: end } = logOf(timer, now);
-  const projectId = await lockProjectOf(db, timer);
+  const project = await lockProjectOf(db, timer);
   await lockDays(db, companyId, [employeeId]);
   const locked = await listLockedDays(db, { companyId, employeeId, start, end });
-  if (locked.length === 0) return logTimer(db, timer, { projectId, actorId: null, now });
+  if (locked.length === 0) return logTimer(db, timer, { ...project, actorId: null, now });
   recordStopped(db, timer, { actorId: null, taskLogId: null, at: now });
   const notification = {
     recipientId: employeeId,

@@ -3,9 +3,9 @@ import { PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { taskLogCreated } from '../tasks/task-log-events.ts';
-import { toTaskLog } from '../task-logs/queries.ts';
+import { toChargedTaskLog } from '../task-logs/queries.ts';
 import { logDescription } from '../task-logs/schemas.ts';
-import { TaskLog } from '../tasks/task-log.ts';
+import { ChargedTaskLog } from '../tasks/task-log.ts';
 import { closeTimer } from './close-timer.ts';
 import { TIMER_NOT_RUNNING } from './errors.ts';
 import { timerStopped } from './events.ts';
@@ -24,7 +24,7 @@ export const stopTimer = member
     }),
   )
   .input(z.object({ description: logDescription }))
-  .output(TaskLog)
+  .output(ChargedTaskLog)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const timer = await takeTimer(db, caller);
@@ -32,5 +32,5 @@ export const stopTimer = member
     const { description = timer.description } = input;
     const log = await closeTimer(db, { ...timer, description }, services.clock.now());
     ctx.afterCommit(services.wakeWorker);
-    return toTaskLog(log);
+    return toChargedTaskLog(log, caller);
   });

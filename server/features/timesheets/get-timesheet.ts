@@ -1,23 +1,22 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { Download, orDownload, requireDownloads } from '../../kernel/wire/download.ts';
-import { FORBIDDEN, invalid, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
 import { auditExport } from '../../kernel/audit.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { checkRange, rangeDaysMax } from '../../kernel/wire/day-range.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
-import { hoursOf } from '../projects/hours.ts';
 import { csvPieces, type Cell } from '../../kernel/wire/csv.ts';
-import type { Scope } from './queries.ts';
+import { columnsOf, Totals } from './columns.ts';
+import { listCurrencies, type Scope } from './queries.ts';
 import { rowsOf } from './rows.ts';
 import { groupings, rowSchemas, Timesheet, type Grouping, type Row } from './schemas.ts';
 
-const daysMax = 366;
-const dayMs = 24 * 3600 * 1000;
 /** Up to this many rows are answered at once. */
 const shortMax = 5_000;
 
@@ -33,8 +32,8 @@ export const getTimesheet = member
     rest('GET /api/timesheets/{company_id}/', {
       section: 'Additions',
       summary: 'Logged time of a range of days, as JSON or CSV',
-      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${daysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. A long answer is sent while it is made, in both formats.`,
-      errors: [FORBIDDEN],
+      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${rangeDaysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. With \`amounts=true\`, for admins, rows say what their time amounts to in each currency, and a file has a column for each currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent while it is made, in both formats.`,
+      errors: [FORBIDDEN, ADMIN_REQUIRED],
       isLongRead: true,
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
     }),
@@ -48,16 +47,19 @@ export const getTimesheet = member
       projectId: idOf('project').optional(),
       groupBy: z.enum(groupings).default('day'),
       format: z.enum(['json', 'csv']).default('json'),
+      amounts: z.boolean().default(false).meta({ description: 'Whether to say what time amounts to, for admins' }),
     }),
   )
   .output(orDownload(Timesheet, { 'text/csv': csvExample }))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;
     const { companyId } = caller;
-    const { from, to, userId, projectId, groupBy, format } = input;
+    const { from, to, userId, projectId, groupBy, format, amounts } = input;
     if (input.company_id !== companyId) throw NOT_FOUND();
     if (format === 'csv') requireDownloads(ctx.request, 'format');
     checkRange(from, to);
+    if (amounts && !caller.isAdmin)
+      throw ADMIN_REQUIRED({ detail: 'Only an admin of the company sees what time amounts to.' });
     if (userId !== undefined && !(await findEmployee(db, companyId, userId))) throw notFoundIn('userId');
     if (projectId !== undefined && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
     const seesAll = caller.isAdmin || caller.isTeamLeader;
@@ -68,66 +70,67 @@ export const getTimesheet = member
       companyId,
       from,
       to,
+      amounts,
       ...(employeeId === undefined ? {} : { employeeId }),
       ...(projectId === undefined ? {} : { projectId }),
     };
     if (format === 'json') return toTimesheet(db, scope, groupBy);
     const { companyId: _, ...asked } = scope;
     await auditExport(ctx, 'timesheets.get', { ...asked, groupBy, format });
-    return toFile(db, scope, groupBy);
+    return toFile(db, scope, groupBy, amounts ? await listCurrencies(db, companyId) : []);
   });
 
-function checkRange(from: string, to: string): void {
-  const days = 1 + (Date.parse(to) - Date.parse(from)) / dayMs;
-  if (days < 1) throw invalid(['to'], 'must not be before from', 'out_of_range');
-  if (days > daysMax) throw invalid(['to'], `must be at most ${daysMax - 1} days after from`, 'out_of_range');
-}
-
 async function toTimesheet(db: Db, scope: Scope, groupBy: Grouping): Promise<z.input<typeof Timesheet>> {
-  const head = { from: scope.from, to: scope.to, groupBy };
+  const { from, to } = scope;
+  const head = { from, to, groupBy };
   const batches = rowsOf(db, scope, groupBy);
   const rows: Row[] = [];
   for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
     for (const row of next.value) rows.push(row);
-    if (rows.length > shortMax) return streamed(longTimesheet(head, rows, batches));
+    if (rows.length > shortMax) return streamed(longTimesheet(scope, groupBy, rows, batches));
   }
-  return { ...head, rows, totalSeconds: secondsOf(rows) } as z.input<typeof Timesheet>;
+  const totals = new Totals();
+  totals.add(rows);
+  return { ...head, rows, ...shown(totals, scope) } as z.input<typeof Timesheet>;
 }
 
-const secondsOf = (rows: readonly Row[]): number => rows.reduce((total, { seconds }) => total + seconds, 0);
-
-type Head = Pick<Scope, 'from' | 'to'> & { groupBy: Grouping };
+const shown = ({ seconds, amounts }: Totals, scope: Scope) =>
+  scope.amounts ? { totalSeconds: seconds, totalAmounts: amounts } : { totalSeconds: seconds };
 
 /** The pieces of a timesheet whose first rows have been read. */
-function longTimesheet(head: Head, first: Row[], following: AsyncIterable<Row[]>): AsyncGenerator<string> {
-  let totalSeconds = 0;
+function longTimesheet(
+  scope: Scope,
+  groupBy: Grouping,
+  first: Row[],
+  following: AsyncIterable<Row[]>,
+): AsyncGenerator<string> {
+  const { from, to } = scope;
+  const totals = new Totals();
   async function* batches() {
-    totalSeconds += secondsOf(first);
+    totals.add(first);
     yield first;
     for await (const rows of following) {
-      totalSeconds += secondsOf(rows);
+      totals.add(rows);
       yield rows;
     }
   }
-  const item: z.ZodType = rowSchemas[head.groupBy];
-  return listPieces({ field: 'rows', item, batches: batches(), others: () => ({ ...head, totalSeconds }) });
+  const item: z.ZodType = rowSchemas[groupBy];
+  const others = () => ({ from, to, groupBy, ...shown(totals, scope) });
+  return listPieces({ field: 'rows', item, batches: batches(), others });
 }
 
-function toFile(db: Db, scope: Scope, groupBy: Grouping): Download {
-  const columns = Object.keys(rowSchemas[groupBy].shape);
-  let totalSeconds = 0;
+function toFile(db: Db, scope: Scope, groupBy: Grouping, currencies: string[]): Download {
+  const columns = columnsOf(groupBy, currencies);
+  const totals = new Totals();
   async function* lines(): AsyncGenerator<Cell[][]> {
     for await (const rows of rowsOf(db, scope, groupBy)) {
-      totalSeconds += rows.reduce((total, { seconds }) => total + seconds, 0);
-      yield rows.map((row) => columns.map((column) => (row as Record<string, Cell>)[column]!));
+      totals.add(rows);
+      yield rows.map(columns.cellsOf);
     }
   }
-  const totals: Record<string, Cell> = { [columns[0]!]: 'Total', seconds: 0, hours: 0 };
-  const lastLine = () =>
-    columns.map((column) => ({ ...totals, seconds: totalSeconds, hours: hoursOf(totalSeconds) })[column] ?? null);
   return new Download({
     mediaType: 'text/csv',
     filename: `timesheet_${scope.from}_${scope.to}_by_${groupBy}.csv`,
-    body: csvPieces(columns, lines(), lastLine),
+    body: csvPieces(columns.names, lines(), () => columns.totalCells(totals)),
   });
 }

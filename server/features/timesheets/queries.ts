@@ -1,8 +1,16 @@
 import { sql, type RawBuilder } from 'kysely';
+import { amountOf } from '../../../db/derived/amounts.ts';
 import type { Db } from '../../../db/open.ts';
 
-/** The scope of a timesheet: people, projects and days, from the start of `from` to the end of `to`. */
-export type Scope = { companyId: number; from: string; to: string; employeeId?: number; projectId?: number };
+/** The scope of a timesheet: people, projects and days, from the start of `from` to the end of `to`, and whether to sum money. */
+export type Scope = {
+  companyId: number;
+  from: string;
+  to: string;
+  employeeId?: number;
+  projectId?: number;
+  amounts: boolean;
+};
 
 /** The subjects of sums: the columns of a log that identify a person, a project or a task. */
 export type Subject = 'employee_id' | 'project_id' | 'task_id';
@@ -23,34 +31,49 @@ function logsInRange({ companyId, from, to, employeeId, projectId }: Scope, subj
 }
 
 /**
- * Seconds of a log between two moments, rounded from its start on, as stored by day, so that its parts add up to its
- * duration wherever it is cut.
+ * Seconds of a log between two moments (names of columns), rounded from its start on, as stored by day, so that its parts add up
+ * to its duration wherever it is cut; and what they amount to, in the same way.
  */
-const secondsBetween = (starts: RawBuilder<unknown>, ends: RawBuilder<unknown>) => sql<number>`
-  extract(epoch from least(l.end_time, ${ends}) - l.start_time)::integer
-  - extract(epoch from greatest(l.start_time, ${starts}) - l.start_time)::integer`;
+function between(starts: string, ends: string) {
+  const until = `extract(epoch from least(l.end_time, ${ends}) - l.start_time)::integer`;
+  const before = `extract(epoch from greatest(l.start_time, ${starts}) - l.start_time)::integer`;
+  const [rate, seconds] = ['l.rate_minor_units', sql.raw(`${until} - ${before}`)];
+  return { seconds, minorUnits: sql.raw(`${amountOf(until, rate)} - ${amountOf(before, rate)}`) };
+}
+
+/** The columns of sums; with money there is a sum for each currency, and one for time without a rate. */
+function sums({ seconds, minorUnits }: ReturnType<typeof between>, { amounts }: Scope) {
+  return amounts
+    ? {
+        columns: sql`sum(${seconds}) as seconds, l.currency, sum(${minorUnits})::bigint as minor_units`,
+        groups: sql`, l.currency`,
+      }
+    : { columns: sql`sum(${seconds}) as seconds, null as currency, null as minor_units`, groups: sql`` };
+}
 
 /** Parts of less than half a second round to nothing: a subject with only such parts has no row. */
-const hasTime = (seconds: RawBuilder<number>) => sql`sum(${seconds}) > 0`;
+const hasTime = ({ seconds }: { seconds: RawBuilder<unknown> }) => sql`sum(${seconds}) > 0`;
 
-export type Sum = { subject_id: number; seconds: number };
+export type Sum = { subject_id: number; seconds: number; currency: string | null; minor_units: number | null };
 
 /** Logged time of each given subject that has any, in the whole range. */
 export async function sumBySubject(db: Db, scope: Scope, subject: Subject, ids: number[]): Promise<Sum[]> {
-  const seconds = secondsBetween(sql`r.starts`, sql`r.ends`);
+  const part = between('r.starts', 'r.ends');
+  const { columns, groups } = sums(part, scope);
   const { rows } = await sql<Sum>`
-    select l.${sql.ref(subject)} as subject_id, sum(${seconds}) as seconds
+    select l.${sql.ref(subject)} as subject_id, ${columns}
     from ${logsInRange(scope, subject, ids)}
-    group by l.${sql.ref(subject)}
-    having ${hasTime(seconds)}`.execute(db);
+    group by l.${sql.ref(subject)}${groups}
+    having ${hasTime(part)}`.execute(db);
   return rows;
 }
 
-export type DaySum = { subject_id: number; day: string; seconds: number };
+export type DaySum = Sum & { day: string };
 
 /** Logged time of people by day in the range, in the order of days. */
 export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Promise<DaySum[]> {
-  const seconds = secondsBetween(sql`d.starts`, sql`d.ends`);
+  const part = between('d.starts', 'd.ends');
+  const { columns, groups } = sums(part, scope);
   const { rows } = await sql<DaySum>`
     with days as materialized (
       select day, local_day_start(day, timezone) as starts, local_day_start(day + 1, timezone) as ends
@@ -59,7 +82,7 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
       ) as asked
       where company_id = ${scope.companyId}
     )
-    select l.employee_id as subject_id, d.day, sum(${seconds}) as seconds
+    select l.employee_id as subject_id, d.day, ${columns}
     from ${logsInRange(scope, 'employee_id', employeeIds)}
     -- The days that clocks showed, and one more: where they are put back over midnight they show a day that is over.
     cross join lateral (
@@ -67,8 +90,8 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
       from generate_series(0, (l.end_time at time zone r.timezone)::date - (l.start_time at time zone r.timezone)::date + 1) as n
     ) as shown
     join days as d on d.day = shown.day and l.start_time < d.ends and l.end_time > d.starts
-    group by l.employee_id, d.day
-    having ${hasTime(seconds)}
+    group by l.employee_id, d.day${groups}
+    having ${hasTime(part)}
     order by d.day`.execute(db);
   return rows;
 }
@@ -125,4 +148,16 @@ export async function listTasksAfter(db: Db, scope: Scope, after: number, limit:
     .orderBy('t.task_id')
     .limit(limit)
     .execute();
+}
+
+/** The currencies of all money of the company that a timesheet can have, for the columns of a file. */
+export async function listCurrencies(db: Db, companyId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project_amounts')
+    .where('company_id', '=', companyId)
+    .select('currency')
+    .distinct()
+    .orderBy('currency')
+    .execute();
+  return rows.map(({ currency }) => currency);
 }

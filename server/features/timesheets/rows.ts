@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
+import { sumMoney, type Money } from '../../kernel/wire/money.ts';
 import { hoursOf } from '../projects/hours.ts';
 import {
   listPeople,
@@ -9,6 +10,7 @@ import {
   sumBySubject,
   type DaySum,
   type Scope,
+  type Sum,
 } from './queries.ts';
 import { weekdays, type Grouping, type Row } from './schemas.ts';
 import { weekOf } from './week.ts';
@@ -26,7 +28,7 @@ const tasksAtOnce = 1000;
 export function rowsOf(db: Db, scope: Scope, groupBy: Grouping): AsyncGenerator<Row[]> {
   switch (groupBy) {
     case 'day':
-      return rowsOfPeople(db, scope, (sums, person) => dayRows(sums, person));
+      return rowsOfPeople(db, scope, (sums, person) => dayRows(sums, person, scope));
     case 'week':
       return rowsOfPeople(db, scope, (sums, person) => weekRows(sums, person, scope));
     case 'employee':
@@ -38,7 +40,16 @@ export function rowsOf(db: Db, scope: Scope, groupBy: Grouping): AsyncGenerator<
   }
 }
 
-const timeOf = (seconds: number) => ({ seconds, hours: hoursOf(seconds) });
+const secondsIn = (sums: Sum[]): number => sums.reduce((total, { seconds }) => total + seconds, 0);
+
+function timeOf(sums: Sum[], { amounts }: Scope) {
+  const seconds = secondsIn(sums);
+  const time = { seconds, hours: hoursOf(seconds) };
+  return amounts ? { ...time, amounts: sumMoney(sums.flatMap(toMoney)) } : time;
+}
+
+const toMoney = ({ minor_units: minorUnits, currency }: Sum): Money[] =>
+  minorUnits === null || currency === null ? [] : [{ minorUnits, currency }];
 
 type Person = { userId: number; name: string };
 
@@ -58,25 +69,27 @@ async function* rowsOfPeople(
   }
 }
 
-function dayRows(sums: DaySum[], person: Person): Row[] {
-  return sums.map(({ day, seconds }) => ({ ...person, date: day, ...timeOf(seconds) }));
+function dayRows(sums: DaySum[], person: Person, scope: Scope): Row[] {
+  const byDay = Map.groupBy(sums, ({ day }) => day);
+  return [...byDay].map(([date, ofDay]) => ({ ...person, date, ...timeOf(ofDay, scope) }));
 }
 
-function weekRows(sums: DaySum[], person: Person, { from, to }: Scope): Row[] {
+function weekRows(sums: DaySum[], person: Person, scope: Scope): Row[] {
+  const { from, to } = scope;
   const byWeek = Map.groupBy(sums, ({ day }) => weekOf(day).monday);
   return [...byWeek.values()].map((days) => {
     const { week, monday, dates } = weekOf(days[0]!.day);
-    const secondsOn = new Map(days.map(({ day, seconds }) => [day, seconds]));
+    const byDay = Map.groupBy(days, ({ day }) => day);
     const columns = weekdays.map((weekday, index) => {
       const date = dates[index]!;
-      return [weekday, date < from || date > to ? null : (secondsOn.get(date) ?? 0)] as const;
+      return [weekday, date < from || date > to ? null : secondsIn(byDay.get(date) ?? [])] as const;
     });
     return {
       ...person,
       week,
       monday,
       ...(Object.fromEntries(columns) as Record<(typeof weekdays)[number], number | null>),
-      ...timeOf(days.reduce((total, { seconds }) => total + seconds, 0)),
+      ...timeOf(days, scope),
     };
   });
 }
@@ -84,9 +97,9 @@ function weekRows(sums: DaySum[], person: Person, { from, to }: Scope): Row[] {
 async function* rowsByEmployee(db: Db, scope: Scope): AsyncGenerator<Row[]> {
   for (const people of batchesOf(sortByName(await listPeople(db, scope)), peopleAtOnce)) {
     const ids = people.map((person) => person.employee_id);
-    const seconds = secondsBySubject(await sumBySubject(db, scope, 'employee_id', ids));
+    const found = bySubject(await sumBySubject(db, scope, 'employee_id', ids));
     yield people.flatMap(({ employee_id: userId, name }) =>
-      seconds.has(userId) ? [{ userId, name, ...timeOf(seconds.get(userId)!) }] : [],
+      found.has(userId) ? [{ userId, name, ...timeOf(found.get(userId)!, scope) }] : [],
     );
   }
 }
@@ -95,9 +108,9 @@ async function* rowsByProject(db: Db, scope: Scope): AsyncGenerator<Row[]> {
   const named = (await listProjects(db, scope)).toSorted((a, b) => byName.compare(a.name, b.name));
   for (const projects of batchesOf(named, projectsAtOnce)) {
     const ids = projects.map((project) => project.project_id);
-    const seconds = secondsBySubject(await sumBySubject(db, scope, 'project_id', ids));
+    const found = bySubject(await sumBySubject(db, scope, 'project_id', ids));
     yield projects.flatMap(({ project_id: projectId, name }) =>
-      seconds.has(projectId) ? [{ projectId, project: name, ...timeOf(seconds.get(projectId)!) }] : [],
+      found.has(projectId) ? [{ projectId, project: name, ...timeOf(found.get(projectId)!, scope) }] : [],
     );
   }
 }
@@ -106,9 +119,9 @@ async function* rowsByTask(db: Db, scope: Scope): AsyncGenerator<Row[]> {
   for (let after = 0; ;) {
     const tasks = await listTasksAfter(db, scope, after, tasksAtOnce);
     const ids = tasks.map((task) => task.task_id);
-    const seconds = secondsBySubject(await sumBySubject(db, scope, 'task_id', ids));
+    const found = bySubject(await sumBySubject(db, scope, 'task_id', ids));
     yield tasks.flatMap(({ task_id: taskId, title, project_id: projectId, project }) =>
-      seconds.has(taskId) ? [{ taskId, task: title, projectId, project, ...timeOf(seconds.get(taskId)!) }] : [],
+      found.has(taskId) ? [{ taskId, task: title, projectId, project, ...timeOf(found.get(taskId)!, scope) }] : [],
     );
     if (tasks.length < tasksAtOnce) return;
     after = ids.at(-1)!;
@@ -117,8 +130,7 @@ async function* rowsByTask(db: Db, scope: Scope): AsyncGenerator<Row[]> {
 
 const byName = new Intl.Collator('en', { sensitivity: 'base' });
 
-const secondsBySubject = (sums: { subject_id: number; seconds: number }[]): ReadonlyMap<number, number> =>
-  new Map(sums.map((sum) => [sum.subject_id, sum.seconds]));
+const bySubject = (sums: Sum[]): ReadonlyMap<number, Sum[]> => Map.groupBy(sums, (sum) => sum.subject_id);
 
 function* batchesOf<Item>(items: Item[], size: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
+import { Money } from '../../kernel/wire/money.ts';
 
 export const groupings = ['day', 'week', 'project', 'task', 'employee'] as const;
 export type Grouping = (typeof groupings)[number];
@@ -12,10 +13,11 @@ const project = { projectId: idOf('project'), project: z.string().meta({ descrip
 const time = {
   seconds: z.int(),
   hours: z.number().meta({ description: 'The same in hours to two decimals; add up the seconds, not these' }),
+  amounts: z.array(Money).optional().meta({ description: 'What it amounts to, with `amounts=true`' }),
 };
 const onWeekday = z.int().nullable().meta({ description: 'Seconds on that day; null for a day outside the range' });
 
-/** The rows by grouping; the order of their fields is the order of the CSV columns. */
+/** The rows by grouping; the order of their fields is the order of the columns of a file. */
 export const rowSchemas = {
   day: z.object({ ...person, date: day, ...time }),
   week: z.object({
@@ -47,6 +49,7 @@ const grouped = <Key extends Grouping>(groupBy: Key) =>
     groupBy: z.literal(groupBy),
     rows: z.array(rowSchemas[groupBy]),
     totalSeconds: z.int().meta({ description: 'Sum of all rows' }),
+    totalAmounts: z.array(Money).optional().meta({ description: 'Sums of all rows, with `amounts=true`' }),
   });
 
 export const Timesheet = z

@@ -16,6 +16,7 @@ export const kinds = [
   'project',
   'task',
   'taskLog',
+  'rate',
   'period',
   'comment',
   'session',

@@ -14,6 +14,7 @@ const identifiers: Record<Kind, string> = {
   project: 'project',
   task: 'task',
   taskLog: 'log',
+  rate: 'rate',
   period: 'period',
   comment: 'comment',
   session: 'session',
@@ -62,6 +63,8 @@ project=$(api /api/projects/ -d '{"name": "Analytical Engine"}' | field _id)
 task=$(api /api/tasks/ -d '{"projectId": '"$project"', "title": "Print the tables"}' | field _id)
 log=$(api /tasklog/create/ -d '{"task_id": '"$task"', "employee_id": '"$me"',
   "start_time": "2026-03-02T07:00:00Z", "end_time": "2026-03-02T08:00:00Z"}' | field _id)
+rate=$(api "/api/rates/$company/" -X PUT -d '{"project_id": '"$project"', "validFrom": "2026-01-01",
+  "hourlyRate": {"minorUnits": 9500, "currency": "EUR"}}' | field _id)
 api "/api/time-policy/$company/" -X PUT -d '{"requireApproval": true}' > /dev/null
 api /api/timesheet-periods/submit/ -d '{"employee_id": '"$me"', "period_start": "2026-01-12"}' > /dev/null
 period=$(api "/api/timesheet-periods/company/$company/?status=submitted" | field 'results[0]._id')

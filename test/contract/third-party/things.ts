@@ -17,6 +17,10 @@ export async function makeThings() {
   const times = { start_time: '2026-03-02T09:00:00Z', end_time: '2026-03-02T10:00:00Z' };
   const log = { task_id: task, employee_id: employee, ...times };
   const { _id: taskLog } = await answerOf(admin.POST('/tasklog/create/', { body: log }));
+  const price = { project_id: project, validFrom: '2026-01-01', hourlyRate: { minorUnits: 7000, currency: 'EUR' } };
+  const { _id: rate } = await answerOf(
+    admin.PUT('/api/rates/{company_id}/', { params: { path: { company_id: company } }, body: price }),
+  );
   const policy = { params: { path: { company_id: company } }, body: { requireApproval: true } };
   await answerOf(admin.PUT('/api/time-policy/{company_id}/', policy));
   const asked = { employee_id: employee, period_start: '2026-01-12' };
@@ -28,6 +32,6 @@ export async function makeThings() {
   const { _id: webhook } = await answerOf(admin.POST('/api/webhooks/', { body: hook }));
   const path = { webhook_id: webhook };
   const { _id: webhookDelivery } = await answerOf(admin.POST('/api/webhooks/{webhook_id}/test/', { params: { path } }));
-  const ofWork = { company, employee, colleague, project, task, taskLog, period, comment };
+  const ofWork = { company, employee, colleague, project, task, taskLog, rate, period, comment };
   return { admin, things: { ...ofWork, apiKey, webhook, webhookDelivery } };
 }

@@ -36,6 +36,7 @@ async function notified(projectId: number): Promise<number[]> {
     .selectFrom('notifications')
     .where('company_id', '=', admin.companyId)
     .where('project_id', '=', projectId)
+    .where('title', 'like', '% is over its allocated hours')
     .select('recipient_id')
     .execute();
   return rows.map((row) => row.recipient_id);
@@ -64,6 +65,8 @@ describe('many task logs at once', () => {
           durationSeconds: 3600,
           description: 'Cut',
           manualAdd: false,
+          billable: true,
+          charge: null,
           updatedAt: body.created[0].createdAt,
         },
         expect.objectContaining({ taskId, startTime: '2025-03-03T09:00:00.250Z', manualAdd: true, description: null }),

@@ -51,6 +51,8 @@ describe('a new task log', () => {
         durationSeconds: 1801,
         description: 'Wrote the first program',
         manualAdd: true,
+        billable: true,
+        charge: null,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updatedAt: body.createdAt,
       },

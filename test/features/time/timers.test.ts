@@ -52,6 +52,8 @@ describe('a timer', () => {
       endTime: stopped.body.createdAt,
       durationSeconds: expect.any(Number),
       manualAdd: false,
+      billable: true,
+      charge: null,
       createdAt: expect.any(String),
       updatedAt: stopped.body.createdAt,
     });

@@ -13,7 +13,7 @@ const neighbour = await service.register();
 const { companyId } = admin;
 const theirs = await addTask(neighbour);
 const projectFields = fields(
-  '_id, name, description, companyId, owner_id, allocatedHours, loggedHours, status, createdAt, updatedAt',
+  '_id, name, description, companyId, owner_id, allocatedHours, loggedHours, billable, budget, amounts, status, createdAt, updatedAt',
 );
 const taskFields = fields(
   '_id, projectId, title, description, status, owner_id, collaborators, dueDate, estimatedHours, completedAt, createdAt, updatedAt',

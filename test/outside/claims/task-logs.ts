@@ -12,7 +12,7 @@ const project = await addProject(admin);
 const newTask = () => addTask(admin, { projectId: project._id });
 const theirs = await addTask(neighbour);
 const record = fields(
-  '_id, taskId, userId, projectId, startTime, endTime, durationSeconds, description, manualAdd, createdAt, updatedAt',
+  '_id, taskId, userId, projectId, startTime, endTime, durationSeconds, description, manualAdd, billable, charge, createdAt, updatedAt',
 );
 const bulk = (entries: object[], user = worker._id) => admin.post(`/tasklogs/bulk/create/${user}/`, entries);
 const logsOf = async (taskId: number) => got(await admin.get(`/taskLogs/task/${taskId}/`));
