@@ -130,7 +130,7 @@ function* chunksOf(company: Company, logs: number, report: Report): Generator<st
 }
 
 /** The last workdays before today, the latest first. */
-function workdays(count: number): number[] {
+export function workdays(count: number): number[] {
   const dayMs = 24 * 3600 * 1000;
   const found: number[] = [];
   for (let day = Math.floor(Date.now() / dayMs) * dayMs - dayMs; found.length < count; day -= dayMs)

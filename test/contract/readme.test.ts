@@ -6,7 +6,7 @@ import { blocksOf, findPages, makeCheckout, runShell, startIn } from '../support
 import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
 import { openTour } from '../support/tours.ts';
 
-/* The tours of the README and of docs/rest.md, taken one after the other with one service, as a newcomer would. */
+/* The tours of the README, of docs/rest.md and of docs/money.md, taken one after the other with one service, as a newcomer would. */
 
 const tour = await openTour('contract/readme.test.ts');
 const timeout = 180_000;
@@ -80,38 +80,48 @@ describe('the README', () => {
   });
 });
 
-test('docs/rest.md leads third parties from the registration to a client of their own', { timeout }, async () => {
-  // What npx would fetch is here already, but for the TypeScript 5 that it would bring along.
-  const hook = new URL('third-party/with-compiler-api.mjs', import.meta.url).href;
-  const generator = `NODE_OPTIONS='--import ${hook}' '${checkout.folder}/node_modules/.bin/openapi-typescript'`;
-  const steps = commandsOf('docs/rest.md').map((text) => text.replace('npx --yes openapi-typescript@7', generator));
-  const show = 'cat work-management.d.ts';
-  const said = await runShell(checkout.folder, [...steps, show].join(`\nprintf '\\n---\\n'\n`), {
-    TMPDIR: checkout.folder,
-  });
-  const parts = said.split(/^---\n/m).map((part) => part.trim());
-  const [, , , team, work, reading, wrong, refusals, twice, limits, , key, , types] = parts;
-  expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
-  expect(answersIn(work!)).toMatchObject([
-    { durationSeconds: 3600, description: 'First gear' },
-    { mentions: [{ email: 'grace@example.com' }] },
-  ]);
-  expect(answersIn(reading!)).toMatchObject([
-    { employees: [{ name: 'Ada Lovelace' }, { name: 'Grace Hopper' }], deletedEmployees: [] },
-    { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
-    { comments: [{ likeCount: 0, replies: [] }] },
-  ]);
-  expect(answersIn(wrong!)).toMatchObject([
-    { status: 400, code: 'VALIDATION_FAILED', issues: [{ path: ['start_time'] }, { path: ['end_time'] }] },
-  ]);
-  expect(refusals).toBe("[ 'name' ]\n1");
-  expect(twice).toBe('IDEMPOTENCY_KEY_REUSED');
-  expect(limits).toMatch(/^ratelimit-policy: 600;w=60\s+ratelimit-limit: 600$/im);
-  expect(answersIn(key!)).toMatchObject([{ company: { name: 'Analytical Engines' } }]);
-  expect(types).toContain('"/tasklog/create/": {');
-});
+test(
+  'docs/rest.md leads third parties from the registration to a client of their own, and docs/money.md to amounts',
+  { timeout },
+  async () => {
+    // What npx would fetch is here already, but for the TypeScript 5 that it would bring along.
+    const hook = new URL('third-party/with-compiler-api.mjs', import.meta.url).href;
+    const generator = `NODE_OPTIONS='--import ${hook}' '${checkout.folder}/node_modules/.bin/openapi-typescript'`;
+    const rest = commandsOf('docs/rest.md').map((text) => text.replace('npx --yes openapi-typescript@7', generator));
+    const steps = [...rest, ...commandsOf('docs/money.md')];
+    const show = 'cat work-management.d.ts';
+    const said = await runShell(checkout.folder, [...steps, show].join(`\nprintf '\\n---\\n'\n`), {
+      TMPDIR: checkout.folder,
+    });
+    const parts = said.split(/^---\n/m).map((part) => part.trim());
+    const [, , , team, work, reading, wrong, refusals, twice, limits, , key, , money, types] = parts;
+    expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
+    expect(answersIn(work!)).toMatchObject([
+      { durationSeconds: 3600, description: 'First gear' },
+      { mentions: [{ email: 'grace@example.com' }] },
+    ]);
+    expect(answersIn(reading!)).toMatchObject([
+      { employees: [{ name: 'Ada Lovelace' }, { name: 'Grace Hopper' }], deletedEmployees: [] },
+      { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
+      { comments: [{ likeCount: 0, replies: [] }] },
+    ]);
+    expect(answersIn(wrong!)).toMatchObject([
+      { status: 400, code: 'VALIDATION_FAILED', issues: [{ path: ['start_time'] }, { path: ['end_time'] }] },
+    ]);
+    expect(refusals).toBe("[ 'name' ]\n1");
+    expect(twice).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(limits).toMatch(/^ratelimit-policy: 600;w=60\s+ratelimit-limit: 600$/im);
+    expect(answersIn(key!)).toMatchObject([{ company: { name: 'Analytical Engines' } }]);
+    expect(answersIn(money!)).toMatchObject([
+      { hourlyRate: { minorUnits: 9500 } },
+      { dryRun: true, changed: 1, after: [{ minorUnits: 9500, currency: 'EUR' }] },
+      { rows: [{ amounts: [] }], totalAmounts: [] },
+    ]);
+    expect(types).toContain('"/tasklog/create/": {');
+  },
+);
 
-test('every command of these two pages is run by a test above', () => {
+test('every command of these pages is run by a test above', () => {
   expect(tour.left()).toEqual([]);
 });
 

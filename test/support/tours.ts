@@ -7,7 +7,7 @@ import { blocksOf } from './pages.ts';
 
 /** Which test file, in `test/`, runs the commands of which pages. */
 export const runBy: Record<string, string[]> = {
-  'contract/readme.test.ts': ['README.md', 'docs/rest.md'],
+  'contract/readme.test.ts': ['README.md', 'docs/rest.md', 'docs/money.md'],
   'contract/operations.test.ts': ['docs/operations.md', 'docs/upgrading.md', 'docs/audit.md'],
   'contract/walk-through.test.ts': ['CONTRIBUTING.md'],
   'contract/commands.test.ts': ['client-sdk/README.md', 'client-sdk/examples/README.md', 'bench/README.md'],

@@ -29,23 +29,25 @@ export const setRate = admin
     if (task_id !== null && project_id !== null) throw invalid(['project_id'], alone, 'mismatch');
     if (task_id !== null && employee_id !== null) throw invalid(['employee_id'], alone, 'mismatch');
 
+    const subject = { company_id: companyId, task_id, project_id, employee_id, valid_from };
+    const before = await db
+      .selectFrom('rates')
+      .where(
+        sql<boolean>`(${subjectKey}) = (${companyId}, ${task_id ?? 0}, ${project_id ?? 0}, ${employee_id ?? 0}, ${valid_from}::date)`,
+      )
+      .select(rateColumns)
+      .forUpdate()
+      .executeTakeFirst();
     const amount = { minor_units: hourlyRate?.minorUnits ?? null, currency: hourlyRate?.currency ?? null };
     const row = await db
       .insertInto('rates')
-      .values({
-        company_id: companyId,
-        task_id,
-        project_id,
-        employee_id,
-        valid_from,
-        ...amount,
-        created_at: services.clock.now(),
-      })
+      .values({ ...subject, ...amount, created_at: services.clock.now() })
       .onConflict((conflict) => conflict.expression(subjectKey).doUpdateSet(amount))
       .returning(rateColumns)
       .executeTakeFirstOrThrow();
     const rate = toRate(row);
-    noteChange(db, companyId, { event: 'rate.set', kind: 'rate', id: rate._id, before: null, after: rate });
+    const change = { event: 'rate.set', kind: 'rate', id: rate._id } as const;
+    noteChange(db, companyId, { ...change, before: before ? toRate(before) : null, after: rate });
     return rate;
   });
 

@@ -269,6 +269,10 @@ describe('giving stored logs the rates of today', () => {
     expect((await ratesOf(admin, taskId))[0]).toBeNull();
     const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?operation=rates.applyToLogs`);
     expect(body.results[0]).toMatchObject({ changes: [{ event: 'rate.applied', after: { changed: 2 } }] });
+    const settings = await admin.get(`/api/audit/company/${admin.companyId}/?operation=rates.set`);
+    expect(settings.body.results[0].changes).toMatchObject([
+      { before: { hourlyRate: eur(100) }, after: { hourlyRate: { minorUnits: 250, currency: 'JPY' } } },
+    ]);
   });
 
   test('leaves approved time alone: nothing changes where a log of it would', async () => {
