@@ -961,8 +961,8 @@ export interface TimerStarted {
 }
 
 /**
- * A timer was stopped: by its employee, or by the service after 24 hours or at an offboarding. `timer`
- * is what it was.
+ * A timer was stopped or discarded: by its employee, by an admin, or by the service after 24 hours or
+ * at an offboarding. `timer` is what it was.
  */
 export interface TimerStopped {
   /** Its number in the stream: one more than the event before, in the order of commits */
@@ -971,7 +971,10 @@ export interface TimerStopped {
   /** When it happened */
   at: string;
   timer: Timer;
-  /** The task log that was made of its time; null where the service ended it on a locked day */
+  /**
+   * The task log that was made of its time; null where it was discarded, and where the service ended it
+   * on a locked day
+   */
   taskLogId: number | null;
   /** The employee who did it; null where the service did */
   actorId: number | null;
@@ -1215,6 +1218,12 @@ export interface RatesSetInput {
     /** Code of ISO 4217 */
     currency: string;
   } | null;
+}
+
+export interface RatesDeleteInput {
+  company_id: number;
+  /** The rate */
+  rate_id: number;
 }
 
 export interface RatesApplyToLogsInput {
@@ -3175,7 +3184,7 @@ export interface TimersOperations {
    * whose end a timer is closed, whenever it is stopped; the description then ends with “Closed
    * automatically after 24 hours.” `description` takes the place of the one that the timer was started
    * with. The time is kept also where the task was deleted. Where a day of it is locked, the timer goes
-   * on (409 `PERIOD_LOCKED`).
+   * on (409 `PERIOD_LOCKED`); it can be discarded.
    *
    * REST: `POST /api/tasklogs/timer/stop/`
    *
@@ -3184,6 +3193,18 @@ export interface TimersOperations {
    * await client.timers.stop({ description: 'Cut four gears' });
    */
   stop(input?: { description?: string | null }, options?: WriteOptions): Promise<ChargedTaskLog>;
+
+  /**
+   * End a timer without a log.
+   *
+   * For the employee, and for admins. Nothing is logged: for a timer that was started by mistake, or
+   * that cannot be stopped because a day of it is locked.
+   *
+   * REST: `DELETE /api/tasklogs/timer/{employee_id}/`
+   *
+   * @throws {ApiError} FORBIDDEN, TIMER_NOT_RUNNING
+   */
+  discard(input: { employee_id: number }, options?: WriteOptions): Promise<{ success: true }>;
 
   /**
    * The running timer of an employee.
@@ -3296,8 +3317,8 @@ export interface RatesOperations {
    * For admins. The rate of a task (`task_id`), of an employee on a project (`project_id` and
    * `employee_id`), of a project, of an employee, or of the company (none of them); the first of these
    * that is there on the day of a log is the rate of that log. One of the same subject and day is
-   * replaced. New logs take it from then on; stored logs keep their rates until POST `/api/rates/apply/`
-   * is called. See docs/money.md.
+   * replaced. New logs take it from then on; stored logs keep their rates until POST
+   * `/api/tasklogs/apply-rates/` is called. See docs/money.md.
    *
    * REST: `PUT /api/rates/{company_id}/`
    *
@@ -3319,7 +3340,7 @@ export interface RatesOperations {
    *
    * REST: `DELETE /api/rates/{company_id}/{rate_id}/`
    */
-  delete(input: { company_id: number; rate_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: RatesDeleteInput, options?: WriteOptions): Promise<{ success: true }>;
 
   /**
    * Give stored logs the rates of today.
@@ -3330,7 +3351,7 @@ export interface RatesOperations {
    * an approved period would change, nothing does, and 409 `PERIOD_LOCKED` names its days, also with
    * `dryRun`. A log that is not billable has no rate.
    *
-   * REST: `POST /api/rates/apply/`
+   * REST: `POST /api/tasklogs/apply-rates/`
    *
    * @throws {ApiError} PERIOD_LOCKED
    * @example
@@ -3936,13 +3957,14 @@ export interface OperationTypes {
   'taskLogs.delete': { input: TaskLogsDeleteInput; answer: { success: true } };
   'timers.start': { input: { taskId: number; description?: string | null }; answer: Timer };
   'timers.stop': { input: { description?: string | null } | undefined; answer: ChargedTaskLog };
+  'timers.discard': { input: { employee_id: number }; answer: { success: true } };
   'timers.get': { input: { employee_id: number }; answer: Timer | { timer: null } };
   'timesheets.get': { input: TimesheetsGetInput; answer: Timesheet };
   'timePolicies.get': { input: { company_id: number }; answer: TimePolicy };
   'timePolicies.update': { input: TimePoliciesUpdateInput; answer: TimePolicy };
   'rates.list': { input: RatesListInput; answer: RatesListAnswer };
   'rates.set': { input: RatesSetInput; answer: Rate };
-  'rates.delete': { input: { company_id: number; rate_id: number }; answer: { success: true } };
+  'rates.delete': { input: RatesDeleteInput; answer: { success: true } };
   'rates.applyToLogs': { input: RatesApplyToLogsInput; answer: RatesApplyToLogsAnswer };
   'timesheetPeriods.submit': { input: TimesheetPeriodsSubmitInput; answer: TimesheetPeriod };
   'timesheetPeriods.withdraw': { input: { period_id: number }; answer: TimesheetPeriod };

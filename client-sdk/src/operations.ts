@@ -83,6 +83,7 @@ export const operations: Record<string, Record<string, string>> = {
   timers: {
     start: 'mutation',
     stop: 'mutation',
+    discard: 'mutation',
     get: 'query',
     onMine: 'subscription',
   },

@@ -64,6 +64,7 @@ const prepare: Record<string, (things: Things, me: Actor) => Promise<Input>> = {
   'employees.create': async () => ({ email: `fitting${(fitted += 1)}@example.com` }),
   'timers.start': ({ task }) => startTimer(admin.employeeId, task, 25),
   'timers.stop': ({ task }) => startTimer(admin.employeeId, task, 1),
+  'timers.discard': ({ task }) => startTimer(admin.employeeId, task, 1),
   'employees.delete': ({ colleague, task }) => startTimer(colleague, task, 1),
 };
 

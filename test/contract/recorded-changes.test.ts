@@ -144,6 +144,7 @@ const calls: Record<string, (things: Things) => Promise<unknown>> = {
   'employees.restore': ({ colleague }) => admin.delete(`/api/employees/${colleague}/`),
   'timers.start': ({ task }) => startTimer(task),
   'timers.stop': ({ task }) => startTimer(task),
+  'timers.discard': ({ task }) => startTimer(task),
   'timesheetPeriods.submit': async ({ company }) => {
     // Without approval, handing in is the decision too.
     await admin.put(`/api/time-policy/${company}/`, { requireApproval: false });

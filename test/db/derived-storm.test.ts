@@ -101,7 +101,7 @@ test.runIf(inject('template').kind === 'server')(
       () =>
         admin.patch(`/api/projects/${any(projects)}/`, { budget: { minorUnits: next(1_000_000), currency: 'EUR' } }),
       () => setRate(next(9999), { project_id: any(projects) }),
-      () => admin.post('/api/rates/apply/', { from: '2025-03-01', to: '2025-03-31', dryRun: false }),
+      () => admin.post('/api/tasklogs/apply-rates/', { from: '2025-03-01', to: '2025-03-31', dryRun: false }),
       () => admin.post(`/mark_notifications_as_read/${admin.employeeId}/`),
     ];
 

@@ -18,7 +18,7 @@ const logsMax = 20_000;
 
 export const applyToLogs = admin
   .meta(
-    rest('POST /api/rates/apply/', {
+    rest('POST /api/tasklogs/apply-rates/', {
       section: 'Additions',
       summary: 'Give stored logs the rates of today',
       description: `For admins. Finds the rate of each log that starts on a day from \`from\` to \`to\` (at most 366 days and ${logsMax.toLocaleString('en')} logs), of the task, project and employee that are named, and stores it where it differs. With \`dryRun\` it answers the same and changes nothing. Approved time keeps its rates: where a log of an approved period would change, nothing does, and 409 \`PERIOD_LOCKED\` names its days, also with \`dryRun\`. A log that is not billable has no rate.`,

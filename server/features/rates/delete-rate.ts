@@ -15,7 +15,7 @@ export const deleteRate = admin
         'For admins. Stored logs keep their rates; to end a rate on a day, set one without amount from that day on.',
     }),
   )
-  .input(z.object({ company_id: idOf('company'), rate_id: idOf('rate') }))
+  .input(z.object({ company_id: idOf('company'), rate_id: idOf('rate').meta({ description: 'The rate' }) }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { db, caller } = ctx;

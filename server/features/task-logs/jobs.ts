@@ -4,7 +4,7 @@ import { jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/j
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { writeMoney } from '../../kernel/wire/money.ts';
-import { notify } from '../notifications/notify.ts';
+import { notify, type NewNotification } from '../notifications/notify.ts';
 
 /**
  * Notifies the admins that a project exceeded its allocated hours. The figures are those of the crossing; the admins
@@ -25,6 +25,7 @@ const projectHoursExceeded = jobHandler({
       services,
       { companyId, projectId, cause: `project ${projectId} exceeded ${crossing}` },
       (name) => ({
+        category: 'project',
         title: `${name} is over its allocated hours`,
         message: `${name} has ${loggedHours} hours logged, and ${allocatedHours} allocated.`,
       }),
@@ -48,16 +49,18 @@ const projectShareReached = jobHandler({
   async run(services, { companyId, projectId, crossing, measure, percent, used, limit, currency }) {
     const write = (value: number) =>
       currency === null ? `${value} hours` : writeMoney({ minorUnits: value, currency });
-    const [have, of] = measure === 'hours' ? ['logged', 'allocated hours'] : ['charged', 'budget'];
+    const isOver = percent === 100;
+    const [have, of] = measure === 'hours' ? ['logged', 'hours'] : ['charged', 'budget'];
     await notifyAdmins(
       services,
       { companyId, projectId, cause: `project ${projectId} reached ${crossing}` },
       (name) => ({
-        title:
-          percent === 100
-            ? `${name} is over its ${of}`
-            : `${name} has used ${Math.floor((used / limit) * 100)} % of its ${of}`,
+        title: isOver
+          ? `${name} is over its ${of}`
+          : `${name} has used ${Math.floor((used / limit) * 100)} % of its ${of}`,
         message: `${name} has ${write(used)} ${have}, of ${write(limit)}.`,
+        // The category of projects tells of limits that are exceeded, once per crossing.
+        category: isOver ? 'project' : 'need_attention',
       }),
     );
   },
@@ -68,7 +71,7 @@ type Cause = { companyId: number; projectId: number; cause: string };
 async function notifyAdmins(
   services: JobServices,
   { companyId, projectId, cause }: Cause,
-  describe: (projectName: string) => { title: string; message: string },
+  describe: (projectName: string) => Pick<NewNotification, 'title' | 'message' | 'category'>,
 ): Promise<void> {
   const { clock, settings } = services;
   await inTransaction(services, companyId, async (db) => {
@@ -84,7 +87,6 @@ async function notifyAdmins(
       recipientId,
       cause,
       appType: 'task' as const,
-      category: 'project' as const,
       priority: 'primary' as const,
       ...describe(project!.name),
       link: `${settings.appUrl}/projects/${projectId}`,

@@ -99,7 +99,7 @@ export async function endTimer(
 
 type Stop = { actorId: number | null; taskLogId: number | null; at: Date };
 
-function recordStopped(db: Db, timer: TimerRow, { actorId, taskLogId, at }: Stop): void {
+export function recordStopped(db: Db, timer: TimerRow, { actorId, taskLogId, at }: Stop): void {
   recordChange(db, timerStopped, {
     companyId: timer.company_id,
     streams: [changeStream.timers(timer.employee_id)],

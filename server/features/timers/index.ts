@@ -1,4 +1,5 @@
 import { router } from '../../kernel/trpc.ts';
+import { discardTimer } from './discard-timer.ts';
 import { getTimer } from './get-timer.ts';
 import { onMine } from './on-mine.ts';
 import { startTimer } from './start-timer.ts';
@@ -7,6 +8,7 @@ import { stopTimer } from './stop-timer.ts';
 export const timers = router({
   start: startTimer,
   stop: stopTimer,
+  discard: discardTimer,
   get: getTimer,
   onMine,
 });

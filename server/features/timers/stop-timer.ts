@@ -17,7 +17,7 @@ export const stopTimer = member
       section: 'Additions',
       summary: 'Stop one’s timer',
       description:
-        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted. Where a day of it is locked, the timer goes on (409 `PERIOD_LOCKED`).',
+        'Makes a task log of it, with `manualAdd: false`: at least a second long and at most 24 hours, at whose end a timer is closed, whenever it is stopped; the description then ends with “Closed automatically after 24 hours.” `description` takes the place of the one that the timer was started with. The time is kept also where the task was deleted. Where a day of it is locked, the timer goes on (409 `PERIOD_LOCKED`); it can be discarded.',
       errors: [TIMER_NOT_RUNNING, PERIOD_LOCKED],
       changes: [timerStopped, taskLogCreated],
       example: { description: 'Cut four gears' },

@@ -197,7 +197,7 @@ const setZone = fc.constantFrom(...zones).map((zone): Step => async (world) => {
 });
 const apply = fc.option(index).map((project): Step => async (world) => {
   const only = project === null ? undefined : pick(world.projects, project);
-  const { status } = await world.admin.post('/api/rates/apply/', {
+  const { status } = await world.admin.post('/api/tasklogs/apply-rates/', {
     from: '2024-02-01',
     to: '2024-05-31',
     project_id: only,

@@ -30,7 +30,7 @@ const setRate = (
   });
 
 const apply = (admin: Actor, fields: object = {}) =>
-  admin.post('/api/rates/apply/', { from: '2026-03-01', to: '2026-03-31', dryRun: false, ...fields });
+  admin.post('/api/tasklogs/apply-rates/', { from: '2026-03-01', to: '2026-03-31', dryRun: false, ...fields });
 
 const logsOf = async (admin: Actor, taskId: number) => (await admin.get(`/taskLogs/task/${taskId}/`)).body.taskLogs;
 const ratesOf = async (admin: Actor, taskId: number): Promise<(number | null)[]> =>
@@ -329,8 +329,8 @@ describe('a project', () => {
     await log(3, 1);
     await log(4, 2);
     await log(5, 2);
-    const half = 'Engine has used 50 % of its allocated hours: Engine has 5 hours logged, of 10 hours.';
-    const most = 'Engine has used 80 % of its allocated hours: Engine has 8 hours logged, of 10 hours.';
+    const half = 'Engine has used 50 % of its hours: Engine has 5 hours logged, of 10 hours.';
+    const most = 'Engine has used 80 % of its hours: Engine has 8 hours logged, of 10 hours.';
     expect(await notices(admin, projectId)).toEqual([half, most].toSorted());
     await log(6, 1);
     const over = 'Engine is over its allocated hours: Engine has 11 hours logged, and 10 allocated.';

@@ -34,7 +34,7 @@ async function notified(projectId: number) {
     .selectFrom('notifications')
     .where('company_id', '=', admin.companyId)
     .where('project_id', '=', projectId)
-    .where('title', 'like', '% is over its allocated hours')
+    .where('category', '=', 'project')
     .selectAll()
     .orderBy('recipient_id')
     .orderBy('notification_id')

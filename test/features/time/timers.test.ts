@@ -15,6 +15,7 @@ const theirs = await startWork(neighbour);
 const start = (actor: Actor, taskId: number, description?: string | null) =>
   actor.post('/api/tasklogs/timer/start/', { taskId, description });
 const stop = (actor: Actor, body?: object) => actor.post('/api/tasklogs/timer/stop/', body);
+const discard = (actor: Actor, employeeId = actor.employeeId) => actor.delete(`/api/tasklogs/timer/${employeeId}/`);
 const timerOf = (actor: Actor, employeeId = actor.employeeId) => actor.get(`/api/tasklogs/timer/${employeeId}/`);
 const logsOf = async (taskId: number) => (await admin.get(`/taskLogs/task/${taskId}/`)).body;
 const loggedHours = async (projectId: number) => (await admin.get(`/api/projects/${projectId}/`)).body.loggedHours;
@@ -186,6 +187,31 @@ describe('a timer', () => {
       expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['taskId'] });
       expect(answer.body.issues[0].code).toBe('not_found');
     }
+    expect((await timerOf(grace)).body).toEqual({ timer: null });
+  });
+});
+
+describe('a timer that is discarded', () => {
+  test('leaves no log, and is gone once', async () => {
+    const grace = await service.addEmployee(admin);
+    const { taskId } = await startWork(admin);
+    await start(grace, taskId);
+    clock.advance({ minutes: 5 });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => discard(grace)));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array(7).fill(409)]);
+    expect((await timerOf(grace)).body).toEqual({ timer: null });
+    expect(await logsOf(taskId)).toEqual({ taskLogs: [], totalSeconds: 0 });
+    expect(errorOf(await discard(admin, grace.employeeId))).toEqual({ status: 409, code: 'TIMER_NOT_RUNNING' });
+  });
+
+  test('is one’s own, or one that an admin discards', async () => {
+    const grace = await service.addEmployee(admin);
+    const { taskId } = await startWork(admin);
+    await start(grace, taskId);
+    expect(errorOf(await discard(leader, grace.employeeId))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await discard(neighbour, grace.employeeId))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await timerOf(grace)).body).toMatchObject({ taskId });
+    expect((await discard(admin, grace.employeeId)).body).toEqual({ success: true });
     expect((await timerOf(grace)).body).toEqual({ timer: null });
   });
 });

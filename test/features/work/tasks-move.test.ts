@@ -36,6 +36,7 @@ async function alarms(projectId: number): Promise<number> {
     .selectFrom('notifications')
     .where('company_id', '=', ada.companyId)
     .where('project_id', '=', projectId)
+    .where('category', '=', 'project')
     .select('notification_id')
     .execute();
   return rows.length;

@@ -39,6 +39,7 @@ describe('contract 5, the additions', () => {
     'POST /api/tasklogs/timer/start/',
     'POST /api/tasklogs/timer/stop/',
     'GET /api/tasklogs/timer/{employee_id}/',
+    'DELETE /api/tasklogs/timer/{employee_id}/',
     'GET /api/timesheets/{company_id}/',
     'PATCH /api/notifications/{notification_id}/',
     'GET /api/notification-preferences/{employee_id}/',
