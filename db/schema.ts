@@ -192,6 +192,11 @@ export type Schema = {
     payload: Json;
     at: Date;
   };
+  holidays: {
+    company_id: number;
+    day: string;
+    name: string;
+  };
   idempotent_answers: {
     key_hash: string;
     operation: string;
@@ -566,6 +571,12 @@ export type Schema = {
     logged_seconds: number;
     working_seconds: number;
   };
+  working_hours: {
+    company_id: number;
+    employee_id: number;
+    valid_from: string;
+    minutes: number[];
+  };
   workspaces: {
     company_id: number;
     workspace_id: GeneratedAlways<number>;
@@ -594,6 +605,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'employees',
   'event_streams',
   'events',
+  'holidays',
   'invitations',
   'notification_counts',
   'notification_mails',
@@ -621,5 +633,6 @@ export const companyTables: ReadonlySet<string> = new Set([
   'webhooks',
   'work_days',
   'work_totals',
+  'working_hours',
   'workspaces',
 ]);

@@ -1,9 +1,11 @@
 import { apiKeys } from './features/api-keys/index.ts';
 import { audit } from './features/audit/index.ts';
 import { auth } from './features/auth/index.ts';
+import { balances } from './features/balances/index.ts';
 import { comments } from './features/comments/index.ts';
 import { company } from './features/company/index.ts';
 import { employees } from './features/employees/index.ts';
+import { holidays } from './features/holidays/index.ts';
 import { invitations } from './features/invitations/index.ts';
 import { notifications } from './features/notifications/index.ts';
 import { passwords } from './features/passwords/index.ts';
@@ -19,6 +21,7 @@ import { timesheetPeriods } from './features/timesheet-periods/index.ts';
 import { timesheets } from './features/timesheets/index.ts';
 import { timers } from './features/timers/index.ts';
 import { webhooks } from './features/webhooks/index.ts';
+import { workingHours } from './features/working-hours/index.ts';
 import { router } from './kernel/trpc.ts';
 
 /** All operations of the service, by feature. */
@@ -39,6 +42,9 @@ export const appRouter = router({
   timePolicies,
   rates,
   timesheetPeriods,
+  workingHours,
+  holidays,
+  balances,
   statistics,
   comments,
   notifications,

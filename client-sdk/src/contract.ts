@@ -1284,7 +1284,7 @@ export interface TimesheetPeriod {
   decidedAt: string | null;
   /** What was said with the decision, or why it was reopened */
   note: string | null;
-  /** The work that the policy expected on its days when it was handed in */
+  /** The work that was expected on its days when it was handed in */
   expectedMinutes: number;
   /** The sum of its snapshot */
   totalSeconds: number;
@@ -1339,6 +1339,100 @@ export interface TimesheetPeriodsListAnswer {
   results: TimesheetPeriod[];
   /** Where to go on; null at the end */
   nextCursor: string | null;
+}
+
+export interface WorkingHours {
+  employee_id: number;
+  /**
+   * By their days, the earliest first. Before the first one the `expectedMinutes` of the time policy
+   * hold
+   */
+  entries: {
+    /** The first day on which it holds, until the next entry */
+    validFrom: string;
+    /** Minutes of work that are expected on each day, from Monday to Sunday */
+    minutes: number[];
+  }[];
+}
+
+export interface WorkingHoursSetInput {
+  employee_id: number;
+  /** The first day on which it holds, until the next entry */
+  validFrom: string;
+  /** Minutes of work that are expected on each day, from Monday to Sunday; null deletes the entry */
+  minutes: number[] | null;
+}
+
+export interface HolidaysListInput {
+  company_id: number;
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+}
+
+export interface Holidays {
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  /** The holidays from `from` to `to`, by day */
+  holidays: {
+    /** The day of the holiday */
+    date: string;
+    /** Name of the holiday */
+    name: string;
+  }[];
+}
+
+export interface HolidaysReplaceInput {
+  company_id: number;
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  /** All holidays of the range, each day once, in any order */
+  holidays: {
+    /** The day of the holiday */
+    date: string;
+    /** Name of the holiday */
+    name: string;
+  }[];
+}
+
+export interface BalancesGetInput {
+  employee_id: number;
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+}
+
+export interface BalancesGetAnswer {
+  employee_id: number;
+  /** YYYY-MM-DD */
+  from: string;
+  /** YYYY-MM-DD */
+  to: string;
+  /** The work that is expected */
+  expectedSeconds: number;
+  /** The time worked: no minute counts twice */
+  workingSeconds: number;
+  /** `workingSeconds` minus `expectedSeconds`: negative where time is missing */
+  differenceSeconds: number;
+  /** Every day of the range; their sums are above */
+  days: {
+    /** The day */
+    date: string;
+    /** The work that is expected */
+    expectedSeconds: number;
+    /** The time worked: no minute counts twice */
+    workingSeconds: number;
+    /** `workingSeconds` minus `expectedSeconds`: negative where time is missing */
+    differenceSeconds: number;
+    /** Name of the holiday; null on other days */
+    holiday: string | null;
+  }[];
 }
 
 export interface StatisticsCompanyAnswer {
@@ -3441,6 +3535,94 @@ export interface TimesheetPeriodsOperations {
   list(input: TimesheetPeriodsListInput, options?: CallOptions): Promise<TimesheetPeriodsListAnswer>;
 }
 
+export interface WorkingHoursOperations {
+  /**
+   * The working hours of an employee.
+   *
+   * For the employee, team leaders and admins. See docs/time-periods.md.
+   *
+   * REST: `GET /api/working-hours/{employee_id}/`
+   *
+   * @throws {ApiError} FORBIDDEN
+   */
+  list(input: { employee_id: number }, options?: CallOptions): Promise<WorkingHours>;
+
+  /**
+   * Set the working hours of an employee from a day on.
+   *
+   * For admins. Sets the entry of the day `validFrom`, and answers all of them, at most 500. `minutes`
+   * null deletes it: then the entry before holds, or without one the time policy. Balances follow at
+   * once, also for days before today; periods that were handed in keep what was expected then. For an
+   * employee who has left, set seven zeros from the day after their last one.
+   *
+   * REST: `PUT /api/working-hours/{employee_id}/`
+   *
+   * @example
+   * await client.workingHours.set({
+   *   employee_id: 42,
+   *   validFrom: '2026-03-01',
+   *   minutes: [
+   *     360, 360, 360, 360,
+   *       0,   0,   0
+   *   ]
+   * });
+   */
+  set(input: WorkingHoursSetInput, options?: WriteOptions): Promise<WorkingHours>;
+}
+
+export interface HolidaysOperations {
+  /**
+   * The holidays of the company.
+   *
+   * For every employee. Those from `from` to `to`, both included, at most 366 days. See
+   * docs/time-periods.md.
+   *
+   * REST: `GET /api/holidays/{company_id}/`
+   *
+   * @example
+   * await client.holidays.list({ company_id: 42, from: '2026-01-01', to: '2026-12-31' });
+   */
+  list(input: HolidaysListInput, options?: CallOptions): Promise<Holidays>;
+
+  /**
+   * Replace the holidays of a range of days.
+   *
+   * For admins. From `from` to `to`, both included, at most 366 days, the company has exactly the
+   * holidays of the list afterwards; others stay. An empty list deletes those of the range. No work is
+   * expected on a holiday, of anybody. Balances follow at once; periods that were handed in keep what
+   * was expected then.
+   *
+   * REST: `PUT /api/holidays/{company_id}/`
+   *
+   * @example
+   * await client.holidays.replace({
+   *   company_id: 42,
+   *   from: '2026-03-01',
+   *   to: '2026-03-31',
+   *   holidays: [ { date: '2026-03-17', name: 'Saint Patrick’s Day' } ]
+   * });
+   */
+  replace(input: HolidaysReplaceInput, options?: WriteOptions): Promise<Holidays>;
+}
+
+export interface BalancesOperations {
+  /**
+   * Expected and worked time of an employee, by day.
+   *
+   * For the employee, team leaders and admins. All days from `from` to `to`, both included, at most 366,
+   * in the time zone of the company. What is expected on a day is what the employee’s working hours say,
+   * or without them the time policy; nothing on a holiday, and nothing before the `date_of_joining` of
+   * the employee. Days to come count as the others. See docs/time-periods.md.
+   *
+   * REST: `GET /api/balances/{employee_id}/`
+   *
+   * @throws {ApiError} FORBIDDEN
+   * @example
+   * await client.balances.get({ employee_id: 42, from: '2026-03-01', to: '2026-03-31' });
+   */
+  get(input: BalancesGetInput, options?: CallOptions): Promise<BalancesGetAnswer>;
+}
+
 export interface StatisticsOperations {
   /**
    * Figures of the company: projects, tasks, hours and employees.
@@ -3895,6 +4077,9 @@ export interface Operations {
   readonly timePolicies: TimePoliciesOperations;
   readonly rates: RatesOperations;
   readonly timesheetPeriods: TimesheetPeriodsOperations;
+  readonly workingHours: WorkingHoursOperations;
+  readonly holidays: HolidaysOperations;
+  readonly balances: BalancesOperations;
   readonly statistics: StatisticsOperations;
   readonly comments: CommentsOperations;
   readonly notifications: NotificationsOperations;
@@ -3971,6 +4156,11 @@ export interface OperationTypes {
   'timesheetPeriods.decide': { input: TimesheetPeriodsDecideInput; answer: TimesheetPeriodsDecideAnswer };
   'timesheetPeriods.reopen': { input: TimesheetPeriodsReopenInput; answer: TimesheetPeriod };
   'timesheetPeriods.list': { input: TimesheetPeriodsListInput; answer: TimesheetPeriodsListAnswer };
+  'workingHours.list': { input: { employee_id: number }; answer: WorkingHours };
+  'workingHours.set': { input: WorkingHoursSetInput; answer: WorkingHours };
+  'holidays.list': { input: HolidaysListInput; answer: Holidays };
+  'holidays.replace': { input: HolidaysReplaceInput; answer: Holidays };
+  'balances.get': { input: BalancesGetInput; answer: BalancesGetAnswer };
   'statistics.company': { input: { company_id: number }; answer: StatisticsCompanyAnswer };
   'statistics.performance': { input: { company_id: number }; answer: { employees: EmployeePerformance[] } };
   'comments.listByTask': { input: { task_id: number }; answer: { comments: Comment[] } };

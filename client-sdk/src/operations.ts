@@ -107,6 +107,17 @@ export const operations: Record<string, Record<string, string>> = {
     reopen: 'mutation',
     list: 'query',
   },
+  workingHours: {
+    list: 'query',
+    set: 'mutation',
+  },
+  holidays: {
+    list: 'query',
+    replace: 'mutation',
+  },
+  balances: {
+    get: 'query',
+  },
   statistics: {
     company: 'query',
     performance: 'query',

@@ -25,6 +25,7 @@ import * as companyDayShards from './0024-company-day-shards.ts';
 import * as webhooks from './0025-webhooks.ts';
 import * as auditLog from './0026-audit-log.ts';
 import * as timePeriods from './0027-time-periods.ts';
+import * as workingHours from './0028-working-hours.ts';
 import * as rates from './0029-rates.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
@@ -55,5 +56,6 @@ export const migrations: Record<string, Migration> = {
   '0025-webhooks': webhooks,
   '0026-audit-log': auditLog,
   '0027-time-periods': timePeriods,
+  '0028-working-hours': workingHours,
   '0029-rates': rates,
 };

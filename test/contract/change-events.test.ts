@@ -12,6 +12,7 @@ const ofAccount = 'concerns an account and its sessions, which are in the securi
 const ofComments = 'has events of its own, in the stream of the task (`comments.onTask`)';
 const ofNotifications = 'has events of its own, in the stream of the recipient (`notifications.onMine`)';
 
+const ofSettings = 'is a setting of the company, whose changes are in the audit log';
 const ofMoney = 'is money, which only admins may see: its changes are in the audit log';
 const ofWebhooks = 'sets up or repeats the delivery of events, and is in the audit log';
 
@@ -39,7 +40,9 @@ const silent: Record<string, string> = {
   'rates.applyToLogs': ofMoney,
   'rates.delete': ofMoney,
   'rates.set': ofMoney,
-  'timePolicies.update': 'is a setting of the company, whose changes are in the audit log',
+  'timePolicies.update': ofSettings,
+  'holidays.replace': ofSettings,
+  'workingHours.set': 'is a setting of one employee, which is personal: its changes are in the audit log',
   'webhooks.create': ofWebhooks,
   'webhooks.delete': ofWebhooks,
   'webhooks.recover': ofWebhooks,

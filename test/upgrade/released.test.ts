@@ -23,6 +23,8 @@ const addsMoney = 'adds what it writes to columns and tables that released state
  * is emptied when released.json is written again.
  */
 const accepted: Record<string, string> = {
+  'company_mornings: company_mornings_step_check is another check':
+    'allows one more step; a node that does not know it fails its job, which another node repeats',
   'projects: project_budget_reaches_share is another trigger': 'fires for budgets alone',
   'projects: project_reaches_share_of_hours is another trigger': 'appends a job, which waits for a node that knows it',
   'task_logs: rate_task_log is another trigger': addsMoney,

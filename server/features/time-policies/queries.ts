@@ -17,7 +17,7 @@ const columns = [
 ] as const;
 
 /** The policy of a company that has set none. */
-const defaultPolicy: PolicyRow = {
+export const defaultPolicy: PolicyRow = {
   period: 'week',
   week_start: 1,
   lock_after_days: null,

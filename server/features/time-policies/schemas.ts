@@ -10,6 +10,16 @@ export const approvers = ['teamLeader', 'admin'] as const;
 const daysMax = 3_660;
 const minutesOfDay = 24 * 60;
 const minutesMeaning = 'Minutes of work that are expected on each day, from Monday to Sunday';
+const minutesExamples = [[480, 480, 480, 480, 480, 0, 0]];
+
+/** Minutes of work on each day of the week, in requests. */
+export const weekOfMinutes = z
+  .array(z.int().min(0).max(minutesOfDay))
+  .length(7, 'must have 7 numbers, from Monday to Sunday')
+  .meta({ description: minutesMeaning, examples: minutesExamples });
+
+/** The same in answers. */
+export const WeekOfMinutes = z.array(z.int()).meta({ description: minutesMeaning, examples: minutesExamples });
 
 export const policyFields = {
   period: z.enum(periodLengths).meta({ description: 'What employees hand in at a time' }),
@@ -33,22 +43,14 @@ export const policyFields = {
   requireApproval: z
     .boolean()
     .meta({ description: 'Whether somebody decides on a period; without it, handing in approves', examples: [true] }),
-  expectedMinutes: z
-    .array(z.int().min(0).max(minutesOfDay))
-    .length(7, 'must have 7 numbers, from Monday to Sunday')
-    .meta({
-      description: minutesMeaning,
-      examples: [[480, 480, 480, 480, 480, 0, 0]],
-    }),
+  expectedMinutes: weekOfMinutes,
 };
 
 export const TimePolicy = z
   .object({
     company_id: idOf('company'),
     ...policyFields,
-    expectedMinutes: z
-      .array(z.int())
-      .meta({ description: minutesMeaning, examples: [[480, 480, 480, 480, 480, 0, 0]] }),
+    expectedMinutes: WeekOfMinutes,
     lockedBefore: z
       .string()
       .nullable()

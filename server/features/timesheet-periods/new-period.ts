@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import type { PolicyRow } from '../time-policies/queries.ts';
+import { expectedDays } from '../working-hours/queries.ts';
 
 type Asked = { companyId: number; employeeId: number; firstDay: string; policy: PolicyRow; now: Date };
 type Facts = { starts: string; ends: string; has_begun: boolean; is_submitted: boolean; has_timer: boolean };
@@ -41,6 +42,12 @@ export async function storePeriod(db: Db, period: NewPeriod): Promise<void> {
     .where('first_day', '<=', lastDay)
     .where('last_day', '>=', firstDay)
     .execute();
+  const days = expectedDays({
+    company: sql`${companyId}`,
+    employee: sql`${employeeId}`,
+    from: sql`${firstDay}::date`,
+    to: sql`${lastDay}::date`,
+  });
   const values = {
     last_day: lastDay,
     state: policy.require_approval ? 'submitted' : 'approved',
@@ -49,7 +56,7 @@ export async function storePeriod(db: Db, period: NewPeriod): Promise<void> {
     decided_by_id: null,
     decided_at: policy.require_approval ? null : now,
     note: null,
-    expected_minutes: expectedIn(firstDay, lastDay, policy.expected_minutes),
+    expected_minutes: sql<number>`(select sum(minutes) from ${days} as e)`,
     snapshot: sql<string>`period_snapshot(${companyId}, ${employeeId}, ${firstDay}::date, ${lastDay}::date)`,
   };
   await db
@@ -57,14 +64,4 @@ export async function storePeriod(db: Db, period: NewPeriod): Promise<void> {
     .values({ company_id: companyId, employee_id: employeeId, first_day: firstDay, ...values })
     .onConflict((conflict) => conflict.columns(['company_id', 'employee_id', 'first_day']).doUpdateSet(values))
     .execute();
-}
-
-const dayMs = 24 * 3600 * 1000;
-
-/** The sum of the minutes that are expected on the days, from Monday to Sunday. */
-function expectedIn(firstDay: string, lastDay: string, minutes: readonly number[]): number {
-  let total = 0;
-  for (let at = Date.parse(firstDay); at <= Date.parse(lastDay); at += dayMs)
-    total += minutes[(new Date(at).getUTCDay() + 6) % 7]!;
-  return total;
 }

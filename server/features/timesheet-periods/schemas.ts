@@ -35,7 +35,7 @@ export const PeriodHead = z
       .meta({ description: 'What was said with the decision, or why it was reopened', examples: [null] }),
     expectedMinutes: z
       .int()
-      .meta({ description: 'The work that the policy expected on its days when it was handed in', examples: [2400] }),
+      .meta({ description: 'The work that was expected on its days when it was handed in', examples: [2400] }),
     totalSeconds: z.int().meta({ description: 'The sum of its snapshot', examples: [144_000] }),
   })
   .meta({ id: 'TimesheetPeriodHead', description: 'A period of one employee, without its time' });
