@@ -98,6 +98,16 @@ export const shifts: Partial<Record<PersonKey, readonly TaskKey[]>> = {
   fatima: ['interviews'],
 };
 
+type Decision = { state: 'approved' | 'rejected'; by: PersonKey; note: string | null };
+
+/** Whose last week was handed in, and what was decided on it; null where it waits. */
+export const periods: Partial<Record<PersonKey, Decision | null>> = {
+  priya: { state: 'approved', by: 'mateo', note: null },
+  jonas: { state: 'rejected', by: 'mateo', note: 'Was Thursday afternoon on the catalogue? It says reminders.' },
+  mei: null,
+  fatima: null,
+};
+
 export type Comment = {
   task: TaskKey;
   by: PersonKey;

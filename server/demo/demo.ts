@@ -5,6 +5,7 @@ import type { Services } from '../kernel/context.ts';
 import { readPrivate, replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
 import { seedComments } from './seed-comments.ts';
+import { seedPeriods } from './seed-periods.ts';
 import { seedWork } from './seed-work.ts';
 
 /** How to sign in to the demo company. */
@@ -30,6 +31,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
     if (rows.length === 0) {
       const staff = await seedPeople(db, { passwordHash, now });
       const taskIds = await seedWork(db, staff, now);
+      await seedPeriods(db, staff, now);
       await seedComments(db, staff, { taskIds, settings, now });
       // Before the commit: a company without a known password would be worse than a password without a company.
       replacePrivate(file, `${JSON.stringify({ email: staff.adminEmail, password })}\n`);

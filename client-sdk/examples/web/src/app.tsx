@@ -12,6 +12,8 @@ import { InvitationPage } from './sign-in/invitations.tsx';
 import { ResetPassword } from './sign-in/reset-password.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
 import { TaskPage } from './task/task-page.tsx';
+import { PeriodLink } from './week/period-link.tsx';
+import { Week } from './week/week.tsx';
 
 export function App(): JSX.Element {
   return (
@@ -33,7 +35,7 @@ function Page(): JSX.Element {
 function SignedIn(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const at = route.value;
-  const place = at.view === 'task' ? `task ${at.taskId}` : at.view;
+  const place = at.view === 'task' ? `task ${at.taskId}` : at.view === 'period' ? `period ${at.periodId}` : at.view;
   const isFirst = useRef(true);
 
   // After following a link, reading goes on at the top of the new page.
@@ -64,6 +66,8 @@ function SignedIn(): JSX.Element {
           {at.view === 'board' && <Board projectId={at.projectId} mine={at.mine} />}
           {at.view === 'task' && <TaskPage key={at.taskId} taskId={at.taskId} commentId={at.commentId} />}
           {at.view === 'hours' && <Hours />}
+          {at.view === 'week' && <Week day={at.day} />}
+          {at.view === 'period' && <PeriodLink key={at.periodId} periodId={at.periodId} />}
           {at.view === 'preferences' && <Preferences />}
           {at.view === 'missing' && <Missing />}
         </Contained>

@@ -4,6 +4,8 @@ export type Route =
   | { view: 'board'; projectId: number | null; mine: boolean }
   | { view: 'task'; taskId: number; commentId: number | null }
   | { view: 'hours' }
+  | { view: 'week'; day: string | null }
+  | { view: 'period'; periodId: number }
   | { view: 'preferences' }
   | { view: 'reset'; token: string }
   | { view: 'invitation'; invitationId: number; token: string }
@@ -18,6 +20,8 @@ function parse(hash: string): Route {
   if (section === 'invitations' && identifier !== null)
     return { view: 'invitation', invitationId: identifier, token: searchParams.get('token') ?? '' };
   if (section === 'hours') return { view: 'hours' };
+  if (section === 'week' && (id === '' || isDay(id))) return { view: 'week', day: id === '' ? null : id };
+  if (section === 'timesheet-periods' && identifier !== null) return { view: 'period', periodId: identifier };
   if (section === 'notification-preferences') return { view: 'preferences' };
   if (section === 'tasks' && identifier !== null)
     return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };
@@ -27,12 +31,23 @@ function parse(hash: string): Route {
   return { view: 'missing' };
 }
 
+function isDay(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(text) : null;
+  return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
 /** Where the page is, by the part of its address after `#`. */
 export const route = signal<Route>(parse(location.hash));
 addEventListener('hashchange', () => (route.value = parse(location.hash)));
 
 export const taskHref = (taskId: number, commentId?: number | null): string =>
   `#/tasks/${taskId}${commentId === undefined || commentId === null ? '' : `?comment=${commentId}`}`;
+
+/** The week of a day; the present one without it. */
+export const weekHref = (day?: string): string => (day === undefined ? '#/week' : `#/week/${day}`);
+
+/** The period that a link of a notification leads to. */
+export const periodHref = (periodId: number): string => `#/timesheet-periods/${periodId}`;
 
 export function boardHref({ projectId, mine }: { projectId: number | null; mine: boolean }): string {
   const filters = new URLSearchParams();

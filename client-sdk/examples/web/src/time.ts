@@ -16,14 +16,23 @@ export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
-/** The Monday of the week of a day. */
-export function mondayOf(day: string): string {
-  return addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
+/** The position of a day in its week, from 0 for Monday. */
+export const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6) % 7;
+
+/** The first day of the week of a day, for weeks from Monday or from another day. */
+export function startOfWeek(day: string, firstWeekday = 0): string {
+  return addDays(day, -((weekdayOf(day) - firstWeekday + 7) % 7));
 }
 
 /** A day in words, such as `{ weekday: 'short' }`. */
 export function dayInWords(day: string, style: Intl.DateTimeFormatOptions): string {
   return new Intl.DateTimeFormat('en-GB', { ...style, timeZone: 'UTC' }).format(Date.parse(day));
+}
+
+/** `16 Nov – 22 Nov` */
+export function daysInWords(from: string, to: string): string {
+  const style = { day: 'numeric', month: 'short' } as const;
+  return `${dayInWords(from, style)} – ${dayInWords(to, style)}`;
 }
 
 /** `2 h 05 min`; something is never nothing. */
@@ -33,6 +42,12 @@ export function duration(seconds: number): string {
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   if (hours === 0) return `${rest} min`;
   return rest === 0 ? `${hours} h` : `${hours} h ${String(rest).padStart(2, '0')} min`;
+}
+
+/** `+ 20 min`, `− 1 h 40 min`: how far something is above or below what was expected, to the minute. */
+export function signedDuration(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  return `${minutes > 0 ? '+ ' : minutes < 0 ? '− ' : ''}${duration(Math.abs(minutes) * 60)}`;
 }
 
 /** `1:02:05`, for what runs. */

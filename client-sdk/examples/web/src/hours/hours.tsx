@@ -4,7 +4,7 @@ import { client, getCompanyId, getMe } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { Loading, Problem } from '../parts.tsx';
 import { logged } from '../shell/timer.ts';
-import { addDays, dayIn, dayInWords, duration, mondayOf } from '../time.ts';
+import { addDays, dayIn, dayInWords, daysInWords, duration, startOfWeek } from '../time.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 import { timezone } from '../workspace.ts';
@@ -18,7 +18,7 @@ export function Hours(): JSX.Element {
   const [weeksAgo, setWeeksAgo] = useState(0);
   const [isAll, setAll] = useState(false);
   const today = dayIn(timezone.value);
-  const from = addDays(mondayOf(today), -7 * weeksAgo);
+  const from = addDays(startOfWeek(today), -7 * weeksAgo);
   const to = addDays(from, 6);
 
   const { value, problem, reload } = useLoad(
@@ -41,12 +41,11 @@ export function Hours(): JSX.Element {
     [from, isAll, logged.value],
   );
 
-  const weekInWords = `${dayInWords(from, { day: 'numeric', month: 'short' })} – ${dayInWords(to, { day: 'numeric', month: 'short' })}`;
   return (
     <>
       <div class="page-head">
         <div>
-          <p class="eyebrow">{weekInWords}</p>
+          <p class="eyebrow">{daysInWords(from, to)}</p>
           <h1>
             {weeksAgo === 0 ? 'Hours this week' : weeksAgo === 1 ? 'Hours last week' : `Hours ${weeksAgo} weeks ago`}
           </h1>

@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../icon.tsx';
 import { write } from '../network.ts';
 import { attempt } from '../notices.ts';
 import { Avatar, initialsOf } from '../parts.tsx';
-import { route } from '../route.ts';
+import { route, weekHref } from '../route.ts';
 import { nextTheme, theme } from '../theme.ts';
 import { Bell } from './bell.tsx';
 import { usePopover } from './popover.ts';
@@ -33,6 +33,9 @@ export function Header(): JSX.Element {
         </NavLink>
         <NavLink href="#/hours" icon="chart" isCurrent={view === 'hours'}>
           Hours
+        </NavLink>
+        <NavLink href={weekHref()} icon="sheet" isCurrent={view === 'week' || view === 'period'}>
+          Week
         </NavLink>
       </nav>
       <div class="top-tools">

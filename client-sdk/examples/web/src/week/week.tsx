@@ -1,0 +1,73 @@
+import type { JSX } from 'preact';
+import { getMe } from '../client.ts';
+import { Icon } from '../icon.tsx';
+import { Loading, Problem } from '../parts.tsx';
+import { weekHref } from '../route.ts';
+import { notifications } from '../shell/notifications.ts';
+import { logged } from '../shell/timer.ts';
+import { addDays, dayIn, daysInWords } from '../time.ts';
+import { useLoad } from '../use-load.ts';
+import { useTitle } from '../use-title.ts';
+import { timezone } from '../workspace.ts';
+import { DaysTable } from './days-table.tsx';
+import { loadWeek, weekStartOf } from './load-week.ts';
+import { PeriodCard } from './period-card.tsx';
+
+/** One's own week against what is expected, and its submission; for those who decide, what waits for them. */
+export function Week({ day }: { day: string | null }): JSX.Element {
+  useTitle('Week');
+  const today = dayIn(timezone.value);
+  const asked = day ?? today;
+  // There is no stream of periods, but people are notified of what becomes of theirs.
+  const news = notifications.value?.[0]?._id;
+  const { value, problem, reload } = useLoad(
+    async (signal) => loadWeek(asked, signal),
+    [getMe()._id, asked, logged.value, news],
+  );
+  const from = value && weekStartOf(asked, value.policy);
+
+  return (
+    <>
+      <div class="page-head">
+        <div aria-live="polite">
+          <p class="eyebrow">{value && from !== undefined ? daysInWords(from, addDays(from, 6)) : 'My time'}</p>
+          <h1>{value && from !== undefined ? weekInWords(from, weekStartOf(today, value.policy)) : 'Week'}</h1>
+        </div>
+        {from !== undefined && <Steps from={from} />}
+      </div>
+      <Problem text={value ? null : problem} onRetry={reload} />
+      {!value && problem === null && <Loading label="Reading the week" lines={6} />}
+      {value && (
+        <div class="week">
+          <PeriodCard period={value.period} isMonth={value.policy.period === 'month'} today={today} />
+          <DaysTable days={value.days} today={today} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function weekInWords(from: string, present: string): string {
+  const weeks = Math.round((Date.parse(from) - Date.parse(present)) / (7 * 24 * 3600 * 1000));
+  if (weeks === 0) return 'This week';
+  if (Math.abs(weeks) === 1) return weeks < 0 ? 'Last week' : 'Next week';
+  return weeks < 0 ? `${-weeks} weeks ago` : `In ${weeks} weeks`;
+}
+
+function Steps({ from }: { from: string }): JSX.Element {
+  return (
+    <nav class="toolbar" aria-label="Which week">
+      <a class="button" href={weekHref()}>
+        Today
+      </a>
+      <span class="steps">
+        <a class="icon-button" aria-label="The week before" href={weekHref(addDays(from, -7))}>
+          <Icon name="left" />
+        </a>
+        <a class="icon-button" aria-label="The week after" href={weekHref(addDays(from, 7))}>
+          <Icon name="right" />
+        </a>
+      </span>
+    </nav>
+  );
+}
