@@ -65,7 +65,7 @@ function followProjects(leave: AbortSignal): void {
 
 function takeProject(event: ProjectsOnCompanyEvent): void {
   const known = projects.value ?? [];
-  if (event.type === 'project.created') putProject({ ...event.project, loggedHours: 0 });
+  if (event.type === 'project.created') putProject({ ...event.project, loggedHours: 0, budget: null, amounts: null });
   if (event.type === 'project.updated')
     projects.value = known.map((one) => (one._id === event.projectId ? { ...one, ...event.project } : one));
   if (event.type === 'project.deleted') projects.value = known.filter(({ _id }) => _id !== event.projectId);

@@ -4,7 +4,7 @@ import type { Notification } from 'work-management-client';
 import { Icon, type IconName } from '../icon.tsx';
 import { attempt } from '../notices.ts';
 import { Ago, Loading } from '../parts.tsx';
-import { taskHref } from '../route.ts';
+import { periodHref, taskHref } from '../route.ts';
 import { hasMore, loadMore, markAllRead, markRead, notifications, unread } from './notifications.ts';
 import { usePopover } from './popover.ts';
 
@@ -85,8 +85,10 @@ function iconOf({ isMention, category }: Notification): IconName {
   return category === 'need_attention' ? 'warning' : category === 'message' ? 'reply' : 'bell';
 }
 
-function hrefOf({ taskId, commentId, projectId }: Notification): string {
+function hrefOf({ taskId, commentId, projectId, link }: Notification): string {
   if (taskId !== null) return taskHref(taskId, commentId);
+  const periodId = /\/timesheet-periods\/(\d+)$/.exec(link ?? '')?.[1];
+  if (periodId !== undefined) return periodHref(Number(periodId));
   return projectId === null ? '#/tasks' : `#/projects/${projectId}`;
 }
 

@@ -1,18 +1,21 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { dayInWords, daysInWords, duration } from '../time.ts';
 import { nameOf } from '../workspace.ts';
 import type { Period } from './load-week.ts';
 import { PeriodBadge } from './period-badge.tsx';
+import { Submission } from './submission.tsx';
 
-type PeriodCardProps = { period: Period; isMonth: boolean; today: string };
+type PeriodCardProps = { period: Period; isMonth: boolean; today: string; onChanged(): void };
 
-/** How the period of the week stands. */
-export function PeriodCard({ period, isMonth, today }: PeriodCardProps): JSX.Element {
+/** How the period of the week stands, and its submission. */
+export function PeriodCard({ period, isMonth, today, onChanged }: PeriodCardProps): JSX.Element {
   const { firstDay, lastDay, stored, workedSeconds, expectedSeconds } = period;
+  const heading = useRef<HTMLHeadingElement>(null);
   const note = stored?.note ?? null;
   return (
     <section class="card period" aria-labelledby="period-heading">
-      <h2 id="period-heading">
+      <h2 id="period-heading" tabIndex={-1} ref={heading}>
         {isMonth ? dayInWords(firstDay, { month: 'long', year: 'numeric' }) : daysInWords(firstDay, lastDay)}
         <PeriodBadge status={stored?.status ?? 'open'} />
       </h2>
@@ -25,6 +28,18 @@ export function PeriodCard({ period, isMonth, today }: PeriodCardProps): JSX.Ele
       )}
       <p class="quiet">{standing(period, today)}</p>
       {note !== null && note !== '' && <blockquote class="period-note">{note}</blockquote>}
+      {firstDay <= today && (
+        <Submission
+          key={firstDay}
+          period={period}
+          unit={isMonth ? 'month' : 'week'}
+          onDone={() => {
+            // The next button under the focus would do the opposite.
+            heading.current?.focus();
+            onChanged();
+          }}
+        />
+      )}
     </section>
   );
 }

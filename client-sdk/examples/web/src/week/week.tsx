@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { getMe } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { Loading, Problem } from '../parts.tsx';
@@ -12,18 +13,22 @@ import { timezone } from '../workspace.ts';
 import { DaysTable } from './days-table.tsx';
 import { loadWeek, weekStartOf } from './load-week.ts';
 import { PeriodCard } from './period-card.tsx';
+import { Waiting } from './waiting.tsx';
 
 /** One's own week against what is expected, and its submission; for those who decide, what waits for them. */
 export function Week({ day }: { day: string | null }): JSX.Element {
   useTitle('Week');
   const today = dayIn(timezone.value);
+  const { _id, isAdmin, isTeamLeader } = getMe();
+  const [changes, setChanges] = useState(0);
   const asked = day ?? today;
   // There is no stream of periods, but people are notified of what becomes of theirs.
   const news = notifications.value?.[0]?._id;
   const { value, problem, reload } = useLoad(
     async (signal) => loadWeek(asked, signal),
-    [getMe()._id, asked, logged.value, news],
+    [_id, asked, logged.value, news, changes],
   );
+  const onChanged = (): void => setChanges(changes + 1);
   const from = value && weekStartOf(asked, value.policy);
 
   return (
@@ -39,8 +44,16 @@ export function Week({ day }: { day: string | null }): JSX.Element {
       {!value && problem === null && <Loading label="Reading the week" lines={6} />}
       {value && (
         <div class="week">
-          <PeriodCard period={value.period} isMonth={value.policy.period === 'month'} today={today} />
+          <PeriodCard
+            period={value.period}
+            isMonth={value.policy.period === 'month'}
+            today={today}
+            onChanged={onChanged}
+          />
           <DaysTable days={value.days} today={today} />
+          {(isAdmin || (isTeamLeader && value.policy.approver === 'teamLeader')) && (
+            <Waiting changes={[news, changes]} onDecided={onChanged} />
+          )}
         </div>
       )}
     </>
