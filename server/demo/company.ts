@@ -34,14 +34,14 @@ export const projects = {
   museum: {
     name: 'Riverside Museum website',
     description: 'A new site with tickets, opening hours and the collection in three languages.',
-    allocatedHours: 240,
+    allocatedHours: 320,
     owner: 'mateo',
   },
   bakery: {
     name: 'Bakery ordering app',
     description: 'Order before nine, collect on the way to work.',
     // Less than is logged below, so the admin gets a notification about it.
-    allocatedHours: 60,
+    allocatedHours: 100,
     owner: 'amara',
   },
   studio: { name: 'Studio operations', description: null, allocatedHours: null, owner: 'amara' },

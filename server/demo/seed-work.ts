@@ -87,7 +87,7 @@ function logsOf(
         [9, 13.5].map((hour, half) => {
           const task = turns[(nth * 2 + half) % turns.length]!;
           const startTime = new Date(day.getTime() + (hour + index / 12) * hourMs);
-          const minutes = 90 + 15 * ((nth * 3 + index * 2 + half) % 7);
+          const minutes = 205 + 10 * ((nth * 3 + index * 2 + half) % 7);
           return {
             taskId: taskIds[task],
             employeeId: employeeIds[person as PersonKey],

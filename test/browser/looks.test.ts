@@ -12,6 +12,7 @@ const stage = await setStage();
 const published: Record<string, string> = {
   'light task': 'demo-comments.png',
   'dark board': 'demo-board-dark.png',
+  'light week': 'demo-week.png',
   'phone hours': 'demo-hours-phone.png',
 };
 
@@ -68,6 +69,17 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
   await look('hours');
   await page.getByText('Show as a table').click();
   await look('hours table');
+  await page.getByRole('link', { name: 'Week', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'This week' }).waitFor();
+  await page.getByRole('link', { name: 'The week before' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Last week' }).waitFor();
+  await page.getByRole('row', { name: /^All days 3\d h/ }).waitFor();
+  await button(/^Reject Fatima/).waitFor();
+  await look('week');
+  await page.getByText('By day of Fatima').click();
+  await button(/^Reject Fatima/).click();
+  await page.getByLabel('What is to be corrected').waitFor();
+  await look('rejection');
 }
 
 describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
@@ -84,7 +96,7 @@ describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
       await picture(visitor.page, `${colorScheme} ${view}`);
     });
     expect(found).toEqual([]);
-    expect(seen).toHaveLength(11);
+    expect(seen).toHaveLength(13);
   });
 
   test('fits a phone of 360 pixels, without scrolling sideways', async () => {

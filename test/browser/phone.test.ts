@@ -153,6 +153,13 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.getByText('Show as a table').click();
     await page.locator('.shares li').first().waitFor();
     await look('hours');
+    await page.getByRole('link', { name: 'Week', exact: true }).click();
+    await page.getByText('What is missing').first().waitFor();
+    await look('week');
+    await button(/^Reject Xaver/).click();
+    await page.getByLabel('What is to be corrected').waitFor();
+    await look('rejection');
+    await button('Close').click();
     await page.goto(`${stage.pageUrl}#/tasks/999999999`);
     await page.getByRole('heading', { name: 'This task is not there' }).waitFor();
     visitor.expectTrouble(/status of 404/);
@@ -172,7 +179,7 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
       const out = await stickingOut(visitor.page);
       if (over > 0 || out.length > 0) wide.push(`${view}: ${over} pixels; ${out.join(', ')}`);
       // What is laid over a view is seen where the window is.
-      const fullPage = !['new task', 'mention', 'notifications', 'account'].includes(view);
+      const fullPage = !['new task', 'rejection', 'mention', 'notifications', 'account'].includes(view);
       await visitor.page.screenshot({ path: artifact(`${width} ${view}.png`), fullPage });
     });
     expect(wide).toEqual([]);

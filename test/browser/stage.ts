@@ -13,6 +13,7 @@ export const emailOf = {
   mateo: 'mateo.duarte@demo.example',
   priya: 'priya.raman@demo.example',
   fatima: 'fatima.elidrissi@demo.example',
+  mei: 'mei-ling.chen@demo.example',
   jonas: 'jonas.lindqvist@demo.example',
 };
 

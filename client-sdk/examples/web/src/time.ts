@@ -44,10 +44,13 @@ export function duration(seconds: number): string {
   return rest === 0 ? `${hours} h` : `${hours} h ${String(rest).padStart(2, '0')} min`;
 }
 
-/** `+ 20 min`, `− 1 h 40 min`: how far something is above or below what was expected, to the minute. */
+/** `2 h 05`, for where there is little room; without full hours `5 min`. */
+export const shortDuration = (seconds: number): string => duration(seconds).replace(/^(\d+ h.*) min$/, '$1');
+
+/** `+ 20 min`, `− 1 h 40`: how far something is above or below what was expected, to the minute. */
 export function signedDuration(seconds: number): string {
   const minutes = Math.round(seconds / 60);
-  return `${minutes > 0 ? '+ ' : minutes < 0 ? '− ' : ''}${duration(Math.abs(minutes) * 60)}`;
+  return `${minutes > 0 ? '+ ' : minutes < 0 ? '− ' : ''}${shortDuration(Math.abs(minutes) * 60)}`;
 }
 
 /** `1:02:05`, for what runs. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { dayInWords, duration } from '../time.ts';
+import { dayInWords, duration, shortDuration } from '../time.ts';
 
 export type DayHours = {
   /** `2026-03-01` */
@@ -54,7 +54,7 @@ export function HoursChart({ days, today }: { days: DayHours[]; today: string })
                 <>
                   <path d={barPath(middle - bar / 2, barTop, bar, y(0) - barTop)} />
                   <text class="chart-value" x={middle} y={barTop - 7} text-anchor="middle">
-                    {isNarrow ? (seconds / 3600).toFixed(1) : duration(seconds).replace(/^(\d+ h.*) min$/, '$1')}
+                    {isNarrow ? (seconds / 3600).toFixed(1) : shortDuration(seconds)}
                   </text>
                 </>
               )}

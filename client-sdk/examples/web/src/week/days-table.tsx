@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { Icon } from '../icon.tsx';
-import { dayInWords, duration, signedDuration } from '../time.ts';
+import { dayInWords, shortDuration, signedDuration } from '../time.ts';
 import { sumOf, type Day } from './load-week.ts';
 
 /** The days of a week: what was worked on each against what was expected. */
@@ -12,9 +12,7 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
   );
   return (
     <section class="card week-days" aria-labelledby="days-heading">
-      <h2 id="days-heading">
-        By day <span class="total">{duration(sum.workedSeconds)}</span>
-      </h2>
+      <h2 id="days-heading">By day</h2>
       <table>
         <thead>
           <tr>
@@ -26,15 +24,15 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
         </thead>
         <tbody>
           {days.map((day) => (
-            <tr key={day.date} class={day.date === today ? 'today' : undefined}>
+            <tr key={day.date} class={rowClass(day, today)}>
               <th scope="row">
                 <span class="week-day">
                   <DayName day={day} today={today} />
                   <Bar day={day} longest={longest} />
                 </span>
               </th>
-              <td>{duration(day.workedSeconds)}</td>
-              <td class="soft">{duration(day.expectedSeconds)}</td>
+              <td>{shortDuration(day.workedSeconds)}</td>
+              <td class="soft">{shortDuration(day.expectedSeconds)}</td>
               <td>{signedDuration(day.workedSeconds - day.expectedSeconds)}</td>
             </tr>
           ))}
@@ -42,8 +40,8 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
         <tfoot>
           <tr>
             <th scope="row">All days</th>
-            <td>{duration(sum.workedSeconds)}</td>
-            <td>{duration(sum.expectedSeconds)}</td>
+            <td>{shortDuration(sum.workedSeconds)}</td>
+            <td>{shortDuration(sum.expectedSeconds)}</td>
             <td>{signedDuration(sum.workedSeconds - sum.expectedSeconds)}</td>
           </tr>
         </tfoot>
@@ -56,6 +54,11 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
       )}
     </section>
   );
+}
+
+function rowClass({ date, workedSeconds, expectedSeconds }: Day, today: string): string | undefined {
+  if (date === today) return 'today';
+  return workedSeconds === 0 && expectedSeconds === 0 ? 'soft' : undefined;
 }
 
 function DayName({ day: { date, isLocked }, today }: { day: Day; today: string }): JSX.Element {
@@ -84,6 +87,9 @@ function Bar({ day: { workedSeconds, expectedSeconds }, longest }: { day: Day; l
     <svg class="week-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
       <rect class="expected" width={share(expectedSeconds)} height="4" />
       <rect class="worked" width={share(workedSeconds)} height="4" />
+      {workedSeconds > expectedSeconds && (
+        <rect class="above" x={share(expectedSeconds)} width={share(workedSeconds - expectedSeconds)} height="4" />
+      )}
     </svg>
   );
 }

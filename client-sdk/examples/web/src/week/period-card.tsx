@@ -16,7 +16,7 @@ export function PeriodCard({ period, isMonth, today, onChanged }: PeriodCardProp
   return (
     <section class="card period" aria-labelledby="period-heading">
       <h2 id="period-heading" tabIndex={-1} ref={heading}>
-        {isMonth ? dayInWords(firstDay, { month: 'long', year: 'numeric' }) : daysInWords(firstDay, lastDay)}
+        {isMonth ? `Timesheet of ${dayInWords(firstDay, { month: 'long', year: 'numeric' })}` : 'Timesheet'}
         <PeriodBadge status={stored?.status ?? 'open'} />
       </h2>
       <p class="period-sum">
@@ -66,10 +66,10 @@ function standing({ stored, firstDay }: Period, today: string): string {
         ? `Approved with its submission${on(decidedAt)}.`
         : `Approved by ${nameOf(decidedBy)}${on(decidedAt)}.`;
     case 'rejected':
-      return `Rejected by ${nameOf(decidedBy ?? 0)}${on(decidedAt)}. Correct it and submit it again:`;
+      return `Rejected by ${nameOf(decidedBy ?? 0)}${on(decidedAt)}. Correct it and submit it again.`;
     case 'open':
       return decidedBy === null
         ? 'Withdrawn, and open again.'
-        : `Opened again by ${nameOf(decidedBy)}${on(decidedAt)}:`;
+        : `Opened again by ${nameOf(decidedBy)}${on(decidedAt)}.`;
   }
 }

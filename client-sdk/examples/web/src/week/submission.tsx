@@ -22,11 +22,7 @@ export function Submission({ period, unit, onDone }: SubmissionProps): JSX.Eleme
   });
   if (stored?.status === 'approved') return null;
   const words =
-    stored?.status === 'submitted'
-      ? 'Withdraw'
-      : stored?.status === 'rejected'
-        ? 'Submit again'
-        : `Submit this ${unit}`;
+    stored?.status === 'submitted' ? 'Withdraw' : stored?.status === 'rejected' ? 'Submit again' : `Submit the ${unit}`;
   return (
     <form class="submission" onSubmit={onSubmit}>
       <button

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { TimesheetPeriod } from 'work-management-client';
 import { Avatar } from '../parts.tsx';
-import { dayInWords, daysInWords, duration, signedDuration } from '../time.ts';
+import { dayInWords, daysInWords, duration, shortDuration, signedDuration } from '../time.ts';
 import { titleOf, type Decision } from './decisions.ts';
 
 type WaitingRowProps = {
@@ -42,8 +42,8 @@ export function WaitingRow({
           <span>{daysInWords(firstDay, lastDay)}</span>
         </p>
         <p class="waiting-sum">
-          <strong>{duration(totalSeconds)}</strong>
-          <span>of {duration(expectedMinutes * 60)}</span>
+          <strong>{shortDuration(totalSeconds)}</strong>
+          <span>of {shortDuration(expectedMinutes * 60)}</span>
         </p>
       </div>
       <details>

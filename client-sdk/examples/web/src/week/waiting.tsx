@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TimesheetPeriod } from 'work-management-client';
 import { client, getCompanyId, getMe } from '../client.ts';
 import { explain } from '../notices.ts';
@@ -25,9 +25,11 @@ export function Waiting({ changes, onDecided }: { changes: unknown; onDecided():
     setSelected(new Set());
     setToReject(null);
     onDecided();
-    // The rows are about to go, and the focus with them.
-    heading.current?.focus();
   });
+  // The rows are about to go, and the focus with them.
+  useEffect(() => {
+    if (outcomes.length > 0) heading.current?.focus();
+  }, [outcomes]);
   const waiting = value?.results ?? [];
   const decidable = waiting.filter(mayDecide);
   const chosen = decidable.filter(({ _id }) => selected.has(_id));
@@ -90,7 +92,7 @@ export function Waiting({ changes, onDecided }: { changes: unknown; onDecided():
             aria-disabled={isBusy || chosen.length === 0}
             onClick={() => act(chosen, 'approve')}
           >
-            Approve selected ({chosen.length})
+            {chosen.length === 0 ? 'Approve' : `Approve ${chosen.length}`}
           </button>
           <button
             type="button"
@@ -98,7 +100,7 @@ export function Waiting({ changes, onDecided }: { changes: unknown; onDecided():
             aria-disabled={isBusy || chosen.length === 0}
             onClick={() => act(chosen, 'reject')}
           >
-            Reject…
+            {chosen.length === 0 ? 'Reject…' : `Reject ${chosen.length}…`}
           </button>
         </div>
       )}

@@ -69,7 +69,7 @@ function weekInWords(from: string, present: string): string {
 
 function Steps({ from }: { from: string }): JSX.Element {
   return (
-    <nav class="toolbar" aria-label="Which week">
+    <nav class="week-steps" aria-label="Which week">
       <a class="button" href={weekHref()}>
         Today
       </a>
