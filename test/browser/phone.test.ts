@@ -68,6 +68,16 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
           description: '',
         }),
       );
+    await sent(wanda.put(`/api/time-policy/${wanda.companyId}/`, { requireApproval: true }));
+    const monday = new Date(endTime.getTime() - (((endTime.getUTCDay() + 6) % 7) + 14) * 86_400_000);
+    const period_start = monday.toISOString().slice(0, 10);
+    for (const { employeeId: employee_id } of [wanda, other]) {
+      const { _id } = await sent(wanda.post('/api/timesheet-periods/submit/', { employee_id, period_start }));
+      if (employee_id === wanda.employeeId)
+        await sent(
+          wanda.post('/api/timesheet-periods/decide/', { period_ids: [_id], decision: 'reject', note: long.words }),
+        );
+    }
     let reply_to: number | undefined;
     for (let depth = 0; depth < 7; depth += 1) {
       const message = `<p>${long.words} <code>${unbroken}</code></p><pre>${unbroken}${unbroken}</pre><p>@${long.email}</p>`;
@@ -154,7 +164,11 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.locator('.shares li').first().waitFor();
     await look('hours');
     await page.getByRole('link', { name: 'Week', exact: true }).click();
-    await page.getByText('What is missing').first().waitFor();
+    await page.getByRole('link', { name: 'The week before' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Last week' }).waitFor();
+    await page.getByRole('link', { name: 'The week before' }).click();
+    await page.getByText('Correct it and submit it again').waitFor();
+    await page.getByText('By day of Xaver').click();
     await look('week');
     await button(/^Reject Xaver/).click();
     await page.getByLabel('What is to be corrected').waitFor();

@@ -167,6 +167,11 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
   test('of a company of months belongs to the month in which it begins, which is submitted; on a phone', async () => {
     const founder = await service.registerCompany({ name: 'Month by Month', firstName: 'Wanda' });
     await setPolicy(founder, { period: 'month', weekStart: 'sunday' });
+    await founder.put(`/api/holidays/${founder.companyId}/`, {
+      from: '2026-03-01',
+      to: '2026-03-31',
+      holidays: [{ date: '2026-03-10', name: 'Day of the River' }],
+    });
     await service.signIn(founder.email);
     const visitor = await stage.arrive({
       url: `${stage.pageUrl}#/week/2026-03-03`,
@@ -180,7 +185,7 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
     await timesheet(visitor)
       .getByRole('heading', { name: /^Timesheet of March 2026/ })
       .waitFor();
-    await timesheet(visitor).getByText('of 176 h expected').waitFor();
+    await timesheet(visitor).getByText('of 168 h expected').waitFor();
     await button('Submit the month').tap();
     // Nobody has to approve it here.
     await timesheet(visitor).getByText('Approved with its submission').waitFor();
@@ -188,6 +193,9 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
     await page.getByRole('link', { name: 'The week after' }).tap();
     await page.getByText('8 Mar – 14 Mar').waitFor();
     await timesheet(visitor).getByText('Approved', { exact: true }).waitFor();
+    const tuesday = page.getByRole('row', { name: 'Tuesday' });
+    expect(await tuesday.getByRole('rowheader').innerText()).toContain('Day of the River');
+    expect(await tuesday.getByRole('cell').nth(1).innerText()).toBe('0 min');
     expect(await overflow(page)).toBe(0);
   });
 });

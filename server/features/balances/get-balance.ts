@@ -12,12 +12,10 @@ import { checkMayRead, expectedDays } from '../working-hours/queries.ts';
 const seconds = {
   expectedSeconds: z.int().meta({ description: 'The work that is expected', examples: [28_800] }),
   workingSeconds: z.int().meta({ description: 'The time worked: no minute counts twice', examples: [27_000] }),
-  differenceSeconds: z
-    .int()
-    .meta({
-      description: '`workingSeconds` minus `expectedSeconds`: negative where time is missing',
-      examples: [-1800],
-    }),
+  differenceSeconds: z.int().meta({
+    description: '`workingSeconds` minus `expectedSeconds`: negative where time is missing',
+    examples: [-1800],
+  }),
 };
 
 export const getBalance = member

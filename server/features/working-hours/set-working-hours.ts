@@ -24,11 +24,9 @@ export const setWorkingHours = admin
     z.object({
       employee_id: idOf('employee'),
       validFrom,
-      minutes: weekOfMinutes
-        .nullable()
-        .meta({
-          description: 'Minutes of work that are expected on each day, from Monday to Sunday; null deletes the entry',
-        }),
+      minutes: weekOfMinutes.nullable().meta({
+        description: 'Minutes of work that are expected on each day, from Monday to Sunday; null deletes the entry',
+      }),
     }),
   )
   .output(WorkingHours)

@@ -16,12 +16,9 @@ export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
-/** The position of a day in its week, from 0 for Monday. */
-export const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6) % 7;
-
-/** The first day of the week of a day, for weeks from Monday or from another day. */
+/** The first day of the week of a day, for weeks from Monday (0) or from another day. */
 export function startOfWeek(day: string, firstWeekday = 0): string {
-  return addDays(day, -((weekdayOf(day) - firstWeekday + 7) % 7));
+  return addDays(day, -((new Date(day).getUTCDay() + 6 - firstWeekday + 7) % 7));
 }
 
 /** A day in words, such as `{ weekday: 'short' }`. */

@@ -8,7 +8,7 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
   const sum = sumOf(days);
   const longest = Math.max(
     1,
-    ...days.flatMap(({ workedSeconds, expectedSeconds }) => [workedSeconds, expectedSeconds]),
+    ...days.flatMap(({ workingSeconds, expectedSeconds }) => [workingSeconds, expectedSeconds]),
   );
   return (
     <section class="card week-days" aria-labelledby="days-heading">
@@ -31,18 +31,18 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
                   <Bar day={day} longest={longest} />
                 </span>
               </th>
-              <td>{shortDuration(day.workedSeconds)}</td>
+              <td>{shortDuration(day.workingSeconds)}</td>
               <td class="soft">{shortDuration(day.expectedSeconds)}</td>
-              <td>{signedDuration(day.workedSeconds - day.expectedSeconds)}</td>
+              <td>{signedDuration(day.differenceSeconds)}</td>
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
             <th scope="row">All days</th>
-            <td>{shortDuration(sum.workedSeconds)}</td>
+            <td>{shortDuration(sum.workingSeconds)}</td>
             <td>{shortDuration(sum.expectedSeconds)}</td>
-            <td>{signedDuration(sum.workedSeconds - sum.expectedSeconds)}</td>
+            <td>{signedDuration(sum.workingSeconds - sum.expectedSeconds)}</td>
           </tr>
         </tfoot>
       </table>
@@ -56,12 +56,12 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
   );
 }
 
-function rowClass({ date, workedSeconds, expectedSeconds }: Day, today: string): string | undefined {
+function rowClass({ date, workingSeconds, expectedSeconds }: Day, today: string): string | undefined {
   if (date === today) return 'today';
-  return workedSeconds === 0 && expectedSeconds === 0 ? 'soft' : undefined;
+  return workingSeconds === 0 && expectedSeconds === 0 ? 'soft' : undefined;
 }
 
-function DayName({ day: { date, isLocked }, today }: { day: Day; today: string }): JSX.Element {
+function DayName({ day: { date, isLocked, holiday }, today }: { day: Day; today: string }): JSX.Element {
   return (
     <span class="week-day-name">
       <span class="wide">{dayInWords(date, { weekday: 'long' })}</span>
@@ -76,19 +76,20 @@ function DayName({ day: { date, isLocked }, today }: { day: Day; today: string }
           <span class="visually-hidden">, locked</span>
         </span>
       )}
+      {holiday !== null && <span class="week-holiday">{holiday}</span>}
     </span>
   );
 }
 
 /** What was worked, over what was expected. The figures beside it say the same. */
-function Bar({ day: { workedSeconds, expectedSeconds }, longest }: { day: Day; longest: number }): JSX.Element {
+function Bar({ day: { workingSeconds, expectedSeconds }, longest }: { day: Day; longest: number }): JSX.Element {
   const share = (seconds: number): number => (100 * seconds) / longest;
   return (
     <svg class="week-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
       <rect class="expected" width={share(expectedSeconds)} height="4" />
-      <rect class="worked" width={share(workedSeconds)} height="4" />
-      {workedSeconds > expectedSeconds && (
-        <rect class="above" x={share(expectedSeconds)} width={share(workedSeconds - expectedSeconds)} height="4" />
+      <rect class="worked" width={share(workingSeconds)} height="4" />
+      {workingSeconds > expectedSeconds && (
+        <rect class="above" x={share(expectedSeconds)} width={share(workingSeconds - expectedSeconds)} height="4" />
       )}
     </svg>
   );

@@ -1,10 +1,11 @@
-import type { TimePolicy, TimesheetPeriod } from 'work-management-client';
+import type { BalancesGetAnswer, TimePolicy, TimesheetPeriod } from 'work-management-client';
 import { client, getCompanyId, getMe } from '../client.ts';
-import { addDays, startOfWeek, weekdayOf } from '../time.ts';
+import { addDays, startOfWeek } from '../time.ts';
 
-type Hours = { workedSeconds: number; expectedSeconds: number };
+type BalanceDay = BalancesGetAnswer['days'][number];
+type Hours = Pick<BalanceDay, 'workingSeconds' | 'expectedSeconds'>;
 
-export type Day = Hours & { date: string; isLocked: boolean };
+export type Day = BalanceDay & { isLocked: boolean };
 
 /** The days that are handed in together: a week, or the month in which the week begins. */
 export type Period = Hours & {
@@ -30,9 +31,10 @@ export async function loadWeek(day: string, signal: AbortSignal): Promise<Loaded
   const { firstDay, lastDay } = policy.period === 'week' ? week : monthOf(week.firstDay);
   const from = firstDay < week.firstDay ? firstDay : week.firstDay;
   const to = lastDay > week.lastDay ? lastDay : week.lastDay;
-  const [hours, periods] = await Promise.all([
-    loadHours({ from, to, policy }, signal),
-    client.timesheetPeriods.list({ company_id, employee_id: getMe()._id, from, to }, { signal }),
+  const employee_id = getMe()._id;
+  const [{ days }, periods] = await Promise.all([
+    client.balances.get({ employee_id, from, to }, { signal }),
+    client.timesheetPeriods.list({ company_id, employee_id, from, to }, { signal }),
   ]);
   const locking = periods.results.filter(({ status }) => status === 'submitted' || status === 'approved');
   const isLocked = (date: string): boolean =>
@@ -43,8 +45,8 @@ export async function loadWeek(day: string, signal: AbortSignal): Promise<Loaded
     periods.results.find((period) => period.firstDay === firstDay) ??
     null;
   return {
-    days: hours.filter(({ date }) => isIn(date, week)).map((one) => ({ ...one, isLocked: isLocked(one.date) })),
-    period: { firstDay, lastDay, stored, ...sumOf(hours.filter(({ date }) => isIn(date, { firstDay, lastDay }))) },
+    days: days.filter(({ date }) => isIn(date, week)).map((one) => ({ ...one, isLocked: isLocked(one.date) })),
+    period: { firstDay, lastDay, stored, ...sumOf(days.filter(({ date }) => isIn(date, { firstDay, lastDay }))) },
     policy,
   };
 }
@@ -63,26 +65,7 @@ function monthOf(day: string): Range {
 
 export function sumOf(days: readonly Hours[]): Hours {
   return {
-    workedSeconds: days.reduce((sum, one) => sum + one.workedSeconds, 0),
+    workingSeconds: days.reduce((sum, one) => sum + one.workingSeconds, 0),
     expectedSeconds: days.reduce((sum, one) => sum + one.expectedSeconds, 0),
   };
-}
-
-/** What was worked and expected on each day. */
-async function loadHours(
-  { from, to, policy }: { from: string; to: string; policy: TimePolicy },
-  signal: AbortSignal,
-): Promise<(Hours & { date: string })[]> {
-  const sheet = await client.timesheets.get(
-    { company_id: getCompanyId(), from, to, userId: getMe()._id, groupBy: 'day' },
-    { signal },
-  );
-  const worked = new Map(sheet.groupBy === 'day' ? sheet.rows.map(({ date, seconds }) => [date, seconds]) : []);
-  const dates: string[] = [];
-  for (let date = from; date <= to; date = addDays(date, 1)) dates.push(date);
-  return dates.map((date) => ({
-    date,
-    workedSeconds: worked.get(date) ?? 0,
-    expectedSeconds: (policy.expectedMinutes[weekdayOf(date)] ?? 0) * 60,
-  }));
 }

@@ -10,7 +10,7 @@ type PeriodCardProps = { period: Period; isMonth: boolean; today: string; onChan
 
 /** How the period of the week stands, and its submission. */
 export function PeriodCard({ period, isMonth, today, onChanged }: PeriodCardProps): JSX.Element {
-  const { firstDay, lastDay, stored, workedSeconds, expectedSeconds } = period;
+  const { firstDay, lastDay, stored, workingSeconds, expectedSeconds } = period;
   const heading = useRef<HTMLHeadingElement>(null);
   const note = stored?.note ?? null;
   return (
@@ -20,8 +20,8 @@ export function PeriodCard({ period, isMonth, today, onChanged }: PeriodCardProp
         <PeriodBadge status={stored?.status ?? 'open'} />
       </h2>
       <p class="period-sum">
-        <strong>{duration(workedSeconds)}</strong> of {duration(expectedSeconds)} expected
-        <span>{differenceInWords(workedSeconds - expectedSeconds, lastDay >= today)}</span>
+        <strong>{duration(workingSeconds)}</strong> of {duration(expectedSeconds)} expected
+        <span>{differenceInWords(workingSeconds - expectedSeconds, lastDay >= today)}</span>
       </p>
       {isMonth && (
         <p class="quiet">Time is submitted by the month: this week belongs to the month in which it begins.</p>
