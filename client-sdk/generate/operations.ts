@@ -1,7 +1,7 @@
 import { definitionOf, proceduresOf as routerProcedures } from '../../server/kernel/definitions.ts';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
-import { choiceOf } from '../../server/kernel/wire/download.ts';
+import { choiceOf, mediaTypes, type FileFormat } from '../../server/kernel/wire/download.ts';
 import type { OperationMeta } from '../../server/kernel/operation.ts';
 import type { Schema } from './types.ts';
 
@@ -17,8 +17,8 @@ export type Procedure = {
   input: Schema | undefined;
   /** Its answer, or each of its events. */
   output: Schema;
-  /** The media types of the files that it answers on request. */
-  downloadTypes: string[];
+  /** The formats of the files that it answers on request, with their media types. */
+  downloads: { format: FileFormat; mediaType: string }[];
 };
 
 /** The field that requests a file; over tRPC, which has no files, it has no effect. */
@@ -36,7 +36,10 @@ export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
       meta,
       input: input && withoutField(toSchema(input, 'input'), choice && downloadField),
       output: toSchema(answer, 'output'),
-      downloadTypes: Object.keys(choice?.files ?? {}),
+      downloads: (Object.keys(choice?.files ?? {}) as FileFormat[]).map((format) => ({
+        format,
+        mediaType: mediaTypes[format],
+      })),
     };
   });
 }

@@ -117,16 +117,13 @@ function inputOf({ inputType, input }: Operation): string[] {
 const isOptional = ({ type, required = [] }: Schema): boolean => type === 'object' && required.length === 0;
 
 function downloadsOf(operation: Operation): string[] {
-  const { downloadTypes, name } = operation;
+  const { downloads, name } = operation;
   const parameters = [...inputOf(operation), 'options?: CallOptions'].join(', ');
-  return downloadTypes.map((type) => {
-    const doc = docOf(`The same as \`${name}\`, as a file (${type}) that comes while it is made.`, '  ');
-    return `${doc}  ${fileVerbOf(type)}(${parameters}): Promise<Download>;`;
+  return downloads.map(({ format, mediaType }) => {
+    const doc = docOf(`The same as \`${name}\`, as a file (${mediaType}) that comes while it is made.`, '  ');
+    return `${doc}  ${format}(${parameters}): Promise<Download>;`;
   });
 }
-
-/** `csv` requests `text/csv`. */
-const fileVerbOf = (mediaType: string): string => mediaType.replace(/^.*\//, '');
 
 function documentationOf({ meta, name, input }: Operation): string {
   const { openapi, events, errors = [] } = meta;
@@ -204,10 +201,11 @@ export const operations: Record<string, Record<string, string>> = {\n${lines.joi
 
 function declareDownloads(operations: Operation[]): string {
   const lines = operations
-    .flatMap(({ section, downloadTypes, meta }) =>
-      downloadTypes.map((type) => ({ section, meta, verb: fileVerbOf(type) })),
-    )
-    .map(({ section, meta, verb }) => `  '${section}.${verb}': '${meta.openapi!.path}?format=${verb}',`);
-  return `/** Where files come from. */
-export const downloads: Record<string, string> = {\n${lines.join('\n')}\n};`;
+    .flatMap(({ section, downloads, meta }) => downloads.map((download) => ({ section, meta, ...download })))
+    .map(
+      ({ section, meta, format, mediaType }) =>
+        `  '${section}.${format}': ['${meta.openapi!.path}?format=${format}', '${mediaType}'],`,
+    );
+  return `/** Where files come from, and their media types. */
+export const downloads: Record<string, readonly [template: string, mediaType: string]> = {\n${lines.join('\n')}\n};`;
 }

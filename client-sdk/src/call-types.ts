@@ -73,4 +73,6 @@ export interface Download extends AsyncIterable<Uint8Array> {
   readonly mediaType: string;
   /** Reads the whole file as text. */
   text(): Promise<string>;
+  /** Reads the whole file. */
+  bytes(): Promise<Uint8Array>;
 }

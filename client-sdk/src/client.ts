@@ -81,9 +81,9 @@ export function createClient(options: ClientOptions): Client {
       return answer;
     },
     subscribe: streams.subscribe,
-    download: (name, template, input, options = {}) =>
+    download: (name, [template, mediaType], input, options = {}) =>
       caller.request({ operation: name, url: baseUrl + downloadUrl(template, input) }, options, async (response) =>
-        toDownload(name, template, response, options.signal),
+        toDownload(name, mediaType, response, options.signal),
       ),
   });
 

@@ -3324,7 +3324,7 @@ export interface TimersOperations {
 
 export interface TimesheetsOperations {
   /**
-   * Logged time of a range of days, as JSON or CSV.
+   * Logged time of a range of days, as JSON, CSV or a workbook.
    *
    * Logs are cut at midnight in the company's time zone, and only their parts from `from` to `to` (both
    * included, at most 366 days) count; whatever the rows are, the total is the same. Rows are one for
@@ -3333,11 +3333,12 @@ export interface TimesheetsOperations {
    * alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins
    * and team leaders see everybody, or one person by `userId`; others see themselves, with or without
    * it. `format=csv` answers a file with the same rows, and a last line that begins with `Total`: one
-   * without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and
-   * text that a spreadsheet would run as a formula is led by an apostrophe. With `amounts=true`, for
-   * admins, rows say what their time amounts to in each currency, and a file has a column for each
-   * currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent
-   * while it is made, in both formats.
+   * without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run
+   * as a formula is led by an apostrophe. `format=xlsx` answers a workbook with the same cells: numbers
+   * are numbers, days are dates, and text is text whatever it begins with. A file is a row of the audit
+   * log. With `amounts=true`, for admins, rows say what their time amounts to in each currency, and a
+   * file has a column for each currency; a log is charged in whole minor units, and its parts add up to
+   * it. A long answer is sent while it is made, in every format.
    *
    * REST: `GET /api/timesheets/{company_id}/`
    *
@@ -3355,6 +3356,12 @@ export interface TimesheetsOperations {
 
   /** The same as `timesheets.get`, as a file (text/csv) that comes while it is made. */
   csv(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+
+  /**
+   * The same as `timesheets.get`, as a file
+   * (application/vnd.openxmlformats-officedocument.spreadsheetml.sheet) that comes while it is made.
+   */
+  xlsx(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
 }
 
 export interface TimePoliciesOperations {

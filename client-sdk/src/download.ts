@@ -14,20 +14,19 @@ export function downloadUrl(template: string, input: Record<string, unknown>): s
   return url + query.map(([name, value]) => `&${name}=${encodeURIComponent(String(value))}`).join('');
 }
 
-/** A response as a file that is read while it arrives. It has the type that the template names: `format=csv`. */
+/** A response as a file that is read while it arrives. */
 export function toDownload(
   operation: string,
-  template: string,
+  mediaType: string,
   response: Response,
   signal: AbortSignal = new AbortController().signal,
 ): Download {
   const { headers, body } = response;
-  const mediaType = (headers.get('content-type') ?? '').split(';')[0]!.trim();
-  const [, format] = /[?&]format=(\w+)/.exec(template)!;
+  const type = (headers.get('content-type') ?? '').split(';')[0]!.trim();
   // Otherwise the page of another server would be stored as the file.
-  if (!mediaType.endsWith(`/${format}`)) throw unexpected(operation, response);
+  if (type !== mediaType) throw unexpected(operation, response);
 
-  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+  async function* pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const reader = body!.getReader();
     try {
       for (;;) {
@@ -50,6 +49,11 @@ export function toDownload(
       let text = '';
       for await (const piece of pieces()) text += decoder.decode(piece, { stream: true });
       return text + decoder.decode();
+    },
+    async bytes() {
+      const read: Uint8Array<ArrayBuffer>[] = [];
+      for await (const piece of pieces()) read.push(piece);
+      return new Uint8Array(await new Blob(read).arrayBuffer());
     },
   };
 }

@@ -7,8 +7,11 @@ import { paged } from './paged.ts';
 export type MethodTargets = {
   call(name: string, words: string, input: unknown, options: object | undefined): Promise<unknown>;
   subscribe(name: string, input: unknown, options: object | undefined): EventStream<unknown>;
-  download(name: string, template: string, input: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
+  download(name: string, source: FileSource, input: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
 };
+
+/** The URL of a file, with names for parts of its path, and the media type that the file has. */
+export type FileSource = readonly [template: string, mediaType: string];
 
 type Method = (first?: unknown, second?: object) => unknown;
 
@@ -19,10 +22,10 @@ export function methodsOf(targets: MethodTargets): Operations {
     made[section] = Object.fromEntries(
       Object.entries(its).map(([verb, words]) => [verb, methodOf(targets, `${section}.${verb}`, words)]),
     );
-  for (const [name, template] of Object.entries(downloads)) {
+  for (const [name, source] of Object.entries(downloads)) {
     const [section, verb] = name.split('.') as [string, string];
     made[section]![verb] = (input: Record<string, unknown>, options?: CallOptions) =>
-      targets.download(name, template, input, options);
+      targets.download(name, source, input, options);
   }
   return made as unknown as Operations;
 }

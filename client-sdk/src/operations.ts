@@ -162,9 +162,10 @@ export const operations: Record<string, Record<string, string>> = {
   },
 };
 
-/** Where files come from. */
-export const downloads: Record<string, string> = {
-  'timesheets.csv': '/api/timesheets/{company_id}/?format=csv',
-  'audit.csv': '/api/audit/company/{company_id}/export/?format=csv',
-  'audit.jsonl': '/api/audit/company/{company_id}/export/?format=jsonl',
+/** Where files come from, and their media types. */
+export const downloads: Record<string, readonly [template: string, mediaType: string]> = {
+  'timesheets.csv': ['/api/timesheets/{company_id}/?format=csv', 'text/csv'],
+  'timesheets.xlsx': ['/api/timesheets/{company_id}/?format=xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  'audit.csv': ['/api/audit/company/{company_id}/export/?format=csv', 'text/csv'],
+  'audit.jsonl': ['/api/audit/company/{company_id}/export/?format=jsonl', 'application/jsonl'],
 };

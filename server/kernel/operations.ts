@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { definitionOf, proceduresOf } from './definitions.ts';
-import { choiceOf } from './wire/download.ts';
+import { choiceOf, type Files } from './wire/download.ts';
 import type { Method, OperationMeta } from './operation.ts';
 
 /** An operation as REST, the document and the tests see it, read from the router. */
@@ -17,8 +17,8 @@ export type Operation = {
   input: z.ZodObject | undefined;
   /** The plain answer. */
   output: z.ZodType;
-  /** An example of each file that it answers on request, by its media type. */
-  files: Record<string, string>;
+  /** An example of each file that it answers on request, by its format. */
+  files: Files;
 };
 
 export function operationsOf(router: AnyTRPCRouter): Operation[] {

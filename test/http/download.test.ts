@@ -19,7 +19,7 @@ test('HEAD of a file has the headers of GET and makes no more than the first pie
   const app = fastify();
   onTestFinished(() => app.close());
   app.get('/file', (_request, reply) =>
-    sendDownload(reply, new Download({ mediaType: 'text/csv', filename: 'f.csv', body: pieces() })),
+    sendDownload(reply, new Download({ format: 'csv', filename: 'f.csv', body: pieces() })),
   );
 
   const head = await app.inject({ method: 'HEAD', url: '/file' });

@@ -45,20 +45,21 @@ type Differing<Names extends string, Left, Right> = {
 const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
 const procedures = Object.keys(appRouter._def.procedures);
 
+/** The methods that answer files. */
+type FileName = 'audit.csv' | 'audit.jsonl' | 'timesheets.csv' | 'timesheets.xlsx';
+
 test('every operation of the router is a method of the client, and nothing else is', () => {
   const reachable = Object.entries(client).flatMap(([section, its]) =>
     typeof its === 'object' && its !== null ? Object.keys(its as object).map((verb) => `${section}.${verb}`) : [],
   );
-  const files = ['audit.csv', 'audit.jsonl', 'timesheets.csv'];
+  const files: FileName[] = ['audit.csv', 'audit.jsonl', 'timesheets.csv', 'timesheets.xlsx'];
   expect(reachable.toSorted()).toEqual([...procedures, ...files].toSorted());
   expect(procedures.length).toBeGreaterThan(50);
   for (const name of procedures) {
     const [section, verb] = name.split('.') as [keyof Operations, string];
     expect(client[section][verb as never]).toBeTypeOf('function');
   }
-  expectTypeOf<Exclude<NamesOf<Operations>, 'audit.csv' | 'audit.jsonl' | 'timesheets.csv'>>().toEqualTypeOf<
-    NamesOf<Inputs>
-  >();
+  expectTypeOf<Exclude<NamesOf<Operations>, FileName>>().toEqualTypeOf<NamesOf<Inputs>>();
   expectTypeOf<keyof OperationTypes | keyof StreamTypes>().toEqualTypeOf<NamesOf<Inputs>>();
 });
 

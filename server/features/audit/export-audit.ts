@@ -27,9 +27,7 @@ export const exportAudit = admin
     }),
   )
   .input(z.object({ ...filterFields, format: z.enum(['json', 'jsonl', 'csv']).default('json') }))
-  .output(
-    orDownload(z.object({ results: z.array(AuditEntry) }), { 'text/csv': example, 'application/jsonl': lineExample }),
-  )
+  .output(orDownload(z.object({ results: z.array(AuditEntry) }), { csv: example, jsonl: lineExample }))
   .query(async ({ ctx, input }) => {
     const { format, company_id: companyId, ...asked } = input;
     if (format !== 'json') requireDownloads(ctx.request, 'format');
@@ -38,8 +36,8 @@ export const exportAudit = admin
     if (format === 'json')
       return streamed(listPieces({ field: 'results', item: AuditEntry, batches: batchesOf(ctx.db, filters) }));
     const filename = `audit-${companyId}.${format}`;
-    if (format === 'csv') return new Download({ mediaType: 'text/csv', filename, body: csvOf(ctx.db, filters) });
-    return new Download({ mediaType: 'application/jsonl', filename, body: linesOf(ctx.db, filters) });
+    if (format === 'csv') return new Download({ format, filename, body: csvOf(ctx.db, filters) });
+    return new Download({ format, filename, body: linesOf(ctx.db, filters) });
   });
 
 const parse = parserOf(AuditEntry);

@@ -1,5 +1,6 @@
 import type { Cell } from '../../kernel/wire/csv.ts';
-import { inUnits, sumMoney, type Money } from '../../kernel/wire/money.ts';
+import { digitsOf, inUnits, sumMoney, type Money } from '../../kernel/wire/money.ts';
+import type { SheetColumn } from '../../kernel/wire/xlsx.ts';
 import { hoursOf } from '../projects/hours.ts';
 import { rowSchemas, type Grouping, type Row } from './schemas.ts';
 
@@ -14,6 +15,17 @@ export class Totals {
   }
 }
 
+/** The fields whose cells are no whole numbers. */
+const formats: Record<string, string> = {
+  name: '@',
+  project: '@',
+  task: '@',
+  week: '@',
+  date: 'yyyy-mm-dd',
+  monday: 'yyyy-mm-dd',
+  hours: '0.00',
+};
+
 /** The columns of a file: the fields of a row, and the amount in each currency, in its whole units. */
 export function columnsOf(groupBy: Grouping, currencies: readonly string[]) {
   const fields = Object.keys(rowSchemas[groupBy].shape).filter((field) => field !== 'amounts');
@@ -26,8 +38,19 @@ export function columnsOf(groupBy: Grouping, currencies: readonly string[]) {
       return amount ? inUnits(amount) : null;
     });
   };
+  const columns: SheetColumn[] = [
+    ...fields.map((name) => {
+      const format = formats[name] ?? '0';
+      return { name, format, isDate: format === 'yyyy-mm-dd' };
+    }),
+    ...currencies.map((code) => ({
+      name: `amount ${code}`,
+      format: (0).toFixed(digitsOf(code)),
+      isDate: false,
+    })),
+  ];
   return {
-    names: [...fields, ...currencies.map((code) => `amount ${code}`)],
+    columns,
     cellsOf: (row: Row): Cell[] => [
       ...fields.map((field) => (row as unknown as Record<string, Cell>)[field]!),
       ...money(row.amounts),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { Download, orDownload, requireDownloads } from '../../kernel/wire/download.ts';
 import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
-import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
+import { inTurns, listPieces, streamed } from '../../kernel/wire/json-stream.ts';
 import { auditExport } from '../../kernel/audit.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -12,6 +12,7 @@ import { day } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
 import { csvPieces, type Cell } from '../../kernel/wire/csv.ts';
+import { xlsxPieces } from '../../kernel/wire/xlsx.ts';
 import { columnsOf, Totals } from './columns.ts';
 import { listCurrencies, type Scope } from './queries.ts';
 import { rowsOf } from './rows.ts';
@@ -31,8 +32,8 @@ export const getTimesheet = member
   .meta(
     rest('GET /api/timesheets/{company_id}/', {
       section: 'Additions',
-      summary: 'Logged time of a range of days, as JSON or CSV',
-      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${rangeDaysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. A file is a row of the audit log. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. With \`amounts=true\`, for admins, rows say what their time amounts to in each currency, and a file has a column for each currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent while it is made, in both formats.`,
+      summary: 'Logged time of a range of days, as JSON, CSV or a workbook',
+      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${rangeDaysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. \`format=xlsx\` answers a workbook with the same cells: numbers are numbers, days are dates, and text is text whatever it begins with. A file is a row of the audit log. With \`amounts=true\`, for admins, rows say what their time amounts to in each currency, and a file has a column for each currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent while it is made, in every format.`,
       errors: [FORBIDDEN, ADMIN_REQUIRED],
       isLongRead: true,
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
@@ -46,17 +47,17 @@ export const getTimesheet = member
       userId: idOf('employee').optional(),
       projectId: idOf('project').optional(),
       groupBy: z.enum(groupings).default('day'),
-      format: z.enum(['json', 'csv']).default('json'),
+      format: z.enum(['json', 'csv', 'xlsx']).default('json'),
       amounts: z.boolean().default(false).meta({ description: 'Whether to say what time amounts to, for admins' }),
     }),
   )
-  .output(orDownload(Timesheet, { 'text/csv': csvExample }))
+  .output(orDownload(Timesheet, { csv: csvExample, xlsx: null }))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;
     const { companyId } = caller;
     const { from, to, userId, projectId, groupBy, format, amounts } = input;
     if (input.company_id !== companyId) throw NOT_FOUND();
-    if (format === 'csv') requireDownloads(ctx.request, 'format');
+    if (format !== 'json') requireDownloads(ctx.request, 'format');
     checkRange(from, to);
     if (amounts && !caller.isAdmin)
       throw ADMIN_REQUIRED({ detail: 'Only an admin of the company sees what time amounts to.' });
@@ -77,7 +78,12 @@ export const getTimesheet = member
     if (format === 'json') return toTimesheet(db, scope, groupBy);
     const { companyId: _, ...asked } = scope;
     await auditExport(ctx, 'timesheets.get', { ...asked, groupBy, format });
-    return toFile(db, scope, groupBy, amounts ? await listCurrencies(db, companyId) : []);
+    const currencies = amounts ? await listCurrencies(db, companyId) : [];
+    return new Download({
+      format,
+      filename: `timesheet_${from}_${to}_by_${groupBy}.${format}`,
+      body: inTurns(piecesOf(format, { db, scope, groupBy, currencies })),
+    });
   });
 
 async function toTimesheet(db: Db, scope: Scope, groupBy: Grouping): Promise<z.input<typeof Timesheet>> {
@@ -119,18 +125,22 @@ function longTimesheet(
   return listPieces({ field: 'rows', item, batches: batches(), others });
 }
 
-function toFile(db: Db, scope: Scope, groupBy: Grouping, currencies: string[]): Download {
-  const columns = columnsOf(groupBy, currencies);
+type Asked = { db: Db; scope: Scope; groupBy: Grouping; currencies: string[] };
+
+function piecesOf(
+  format: 'csv' | 'xlsx',
+  { db, scope, groupBy, currencies }: Asked,
+): AsyncGenerator<string | Uint8Array> {
+  const { columns, cellsOf, totalCells } = columnsOf(groupBy, currencies);
   const totals = new Totals();
-  async function* lines(): AsyncGenerator<Cell[][]> {
+  async function* batches(): AsyncGenerator<Cell[][]> {
     for await (const rows of rowsOf(db, scope, groupBy)) {
       totals.add(rows);
-      yield rows.map(columns.cellsOf);
+      yield rows.map(cellsOf);
     }
   }
-  return new Download({
-    mediaType: 'text/csv',
-    filename: `timesheet_${scope.from}_${scope.to}_by_${groupBy}.csv`,
-    body: csvPieces(columns.names, lines(), () => columns.totalCells(totals)),
-  });
+  const last = () => totalCells(totals);
+  if (format === 'xlsx') return xlsxPieces({ name: 'Timesheet', columns, batches: batches(), lastRow: last });
+  const names = columns.map(({ name }) => name);
+  return csvPieces(names, batches(), last);
 }

@@ -2,29 +2,38 @@ import { z } from 'zod';
 import type { RequestInfo } from '../context.ts';
 import { invalid } from '../../errors/errors.ts';
 
+/** The media type of each format of files, by the value of the field that asks for it. */
+export const mediaTypes = {
+  csv: 'text/csv',
+  jsonl: 'application/jsonl',
+  pdf: 'application/pdf',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+
+export type FileFormat = keyof typeof mediaTypes;
+
 /**
  * An answer that is a file, sent in pieces as fast as the caller reads. If a piece fails, the connection is cut, so
  * half a file never looks complete.
  */
 export class Download {
-  /** Without parameters: the charset is always UTF-8. */
-  readonly mediaType: string;
+  readonly format: FileFormat;
   /** Letters, digits, `.`, `_` and `-`: it is put into a header unescaped. */
   readonly filename: string;
-  readonly body: AsyncIterable<string>;
+  /** Text, in UTF-8, or bytes. */
+  readonly body: AsyncIterable<string | Uint8Array>;
 
-  constructor(parts: { mediaType: string; filename: string; body: AsyncIterable<string> }) {
-    this.mediaType = parts.mediaType;
+  constructor(parts: { format: FileFormat; filename: string; body: AsyncIterable<string | Uint8Array> }) {
+    this.format = parts.format;
     this.filename = parts.filename;
     this.body = parts.body;
   }
 }
 
-type Choice = {
-  answer: z.ZodType;
-  /** The text of a short file of each media type, for the document. */
-  files: Record<string, string>;
-};
+/** The formats of an operation's files, each with the text of a short one for the document; null if it is no text. */
+export type Files = Partial<Record<FileFormat, string | null>>;
+
+type Choice = { answer: z.ZodType; files: Files };
 
 const choices = new WeakMap<z.ZodType, Choice>();
 
@@ -34,7 +43,7 @@ const choices = new WeakMap<z.ZodType, Choice>();
  */
 export function orDownload<Answer extends z.ZodType>(
   answer: Answer,
-  files: Record<string, string>,
+  files: Files,
 ): z.ZodType<z.output<Answer>, z.input<Answer> | Download> {
   const output = z.union([z.instanceof(Download), answer]);
   choices.set(output, { answer, files });

@@ -26,7 +26,8 @@ export const pieceLengthMin = 32 * 1024;
  */
 const turns = pLimit(2);
 
-async function* inTurns(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+/** The pieces of a long answer, each produced when its turn comes. */
+export async function* inTurns<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
     for (;;) {

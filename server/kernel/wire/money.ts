@@ -10,6 +10,9 @@ const currency = z
   .refine((code) => digits.has(code), rule('invalid_format', 'must be the code of a currency of ISO 4217, as in EUR'))
   .meta({ description: 'Code of ISO 4217', examples: ['EUR'], pattern: '^[A-Z]{3}$' });
 
+/** The number of decimals of a currency: 2 of EUR, 0 of JPY. */
+export const digitsOf = (code: string): number => digits.get(code) ?? 2;
+
 /** Large enough for an hour in any currency, and small enough for exact sums of 100,000 hours. */
 export const rateMax = 10_000_000_000;
 export const amountMax = 1_000_000_000_000_000;
@@ -37,11 +40,11 @@ export const moneyUpTo = (max: number) =>
   });
 
 /** The amount in whole units of its currency, for people: 95.5 of 9550 EUR. */
-export const inUnits = ({ minorUnits, currency }: Money): number => minorUnits / 10 ** (digits.get(currency) ?? 2);
+export const inUnits = ({ minorUnits, currency }: Money): number => minorUnits / 10 ** digitsOf(currency);
 
 /** The amount for a sentence, as in "95.50 EUR". */
 export const writeMoney = (money: Money): string =>
-  `${inUnits(money).toFixed(digits.get(money.currency) ?? 2)} ${money.currency}`;
+  `${inUnits(money).toFixed(digitsOf(money.currency))} ${money.currency}`;
 
 /** Sums of each currency, by code; without those of nothing. */
 export function sumMoney(amounts: Iterable<Money>): Money[] {

@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Download } from '../../kernel/wire/download.ts';
+import { mediaTypes, type Download } from '../../kernel/wire/download.ts';
 
 /** Sends a file while it is produced. */
-export async function sendDownload(reply: FastifyReply, { mediaType, filename, body }: Download): Promise<void> {
-  void reply.type(`${mediaType}; charset=utf-8`).header('Content-Disposition', `attachment; filename="${filename}"`);
+export async function sendDownload(reply: FastifyReply, { format, filename, body }: Download): Promise<void> {
+  const isText = format === 'csv' || format === 'jsonl';
+  // What is in the others is compressed already.
+  if (!isText) reply.request.mayCompress = false;
+  void reply
+    .type(isText ? `${mediaTypes[format]}; charset=utf-8` : mediaTypes[format])
+    .header('Content-Disposition', `attachment; filename="${filename}"`);
   await sendPieces(reply, body);
 }
 
@@ -12,7 +17,7 @@ export async function sendDownload(reply: FastifyReply, { mediaType, filename, b
  * Sends an answer in pieces as fast as they are read. A failure before the first piece is answered as an error; after
  * it the connection is cut. A HEAD request produces the first piece only.
  */
-export async function sendPieces(reply: FastifyReply, body: AsyncIterable<string>): Promise<void> {
+export async function sendPieces(reply: FastifyReply, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   const pieces = body[Symbol.asyncIterator]();
   const refuse = (error: unknown): never => {
     // The error that is answered instead is no file.
@@ -30,9 +35,9 @@ export async function sendPieces(reply: FastifyReply, body: AsyncIterable<string
 }
 
 async function* following(
-  first: IteratorResult<string, unknown>,
-  pieces: AsyncIterator<string>,
-): AsyncGenerator<string> {
+  first: IteratorResult<string | Uint8Array, unknown>,
+  pieces: AsyncIterator<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
   try {
     for (let piece = first; piece.done !== true; piece = await pieces.next()) yield piece.value;
   } finally {

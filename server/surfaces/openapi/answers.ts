@@ -1,6 +1,7 @@
 import type { oas31 } from 'zod-openapi';
 import { successHeadersOf } from './headers.ts';
 import type { Operation } from '../../kernel/operations.ts';
+import { mediaTypes, type FileFormat } from '../../kernel/wire/download.ts';
 import { exampleOf, explained, type Schemas } from './schema-descriptions.ts';
 
 /* The success of an operation in the OpenAPI document: its shape, its headers and an example of it. */
@@ -11,7 +12,10 @@ export function successOf(
   schemas: Schemas,
 ): oas31.ResponseObject {
   const { name, files } = operation;
-  const types = Object.keys(files);
+  const formats = Object.entries(files).map(
+    ([format, example]) => [mediaTypes[format as FileFormat], example] as const,
+  );
+  const types = formats.map(([type]) => type);
   const section = name.split('.')[0];
   const schema = explained(generated.content!['application/json']!.schema!, section);
   const json = { schema, ...examplesOf(schema, schemas, section) };
@@ -20,12 +24,13 @@ export function successOf(
     headers: successHeadersOf(operation),
     content: {
       'application/json': json,
-      ...Object.fromEntries(
-        Object.entries(files).map(([type, example]) => [type, { schema: { type: 'string' as const }, example }]),
-      ),
+      ...Object.fromEntries(formats.map(([type, example]) => [type, fileOf(example)])),
     },
   };
 }
+
+const fileOf = (example: string | null): oas31.MediaTypeObject =>
+  example === null ? { schema: { type: 'string', format: 'binary' } } : { schema: { type: 'string' }, example };
 
 const idOf = (schema: oas31.SchemaObject | oas31.ReferenceObject): string | undefined => schema.$ref?.split('/').at(-1);
 

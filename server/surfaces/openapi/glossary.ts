@@ -175,7 +175,7 @@ const entries: Record<string, Entry> = {
   groupBy: { description: 'What each row adds up' },
   'timesheets.userId': { description: 'Only the time of this employee' },
   'timesheets.projectId': { description: 'Only the time on this project' },
-  format: { description: 'JSON, or a CSV file to download' },
+  format: { description: 'JSON, or a file of that format to download' },
   date: { example: day },
 
   // Comments

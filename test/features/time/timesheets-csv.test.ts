@@ -1,12 +1,12 @@
-import { get } from 'node:http';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { csvLine } from '../../../server/kernel/wire/csv.ts';
-import type { Actor } from '../../support/actor.ts';
+import { createDownload } from '../../support/download.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
 const service = await startService();
+const download = createDownload(service);
 const admin = await service.registerCompany({ firstName: 'Ada' });
 const { projectId, taskId } = await startWork(admin, { name: 'Müller & Söhne, "Nord"' });
 const range = 'from=2026-03-01&to=2026-03-31';
@@ -21,33 +21,6 @@ function parseCsv(text: string): string[][] {
     if (end === '\r\n') lines.push([]);
   }
   return lines.slice(0, -1);
-}
-
-/** The bytes of the answer, and whether it came to its end; after the first of them no more are read while `whilePaused` runs. */
-function download(actor: Actor, path: string, whilePaused?: () => Promise<unknown>) {
-  const headers = { authorization: `Bearer ${actor.pair.access_token}`, 'x-refresh-token': actor.pair.refresh_token };
-  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; bytes: Buffer; isComplete: boolean }>(
-    (resolve, reject) => {
-      get(`${service.url}${path}`, { headers, agent: false }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.once('data', () => {
-          if (!whilePaused) return;
-          response.pause();
-          whilePaused().then(() => response.resume(), reject);
-        });
-        const finish = () =>
-          resolve({
-            status: response.statusCode!,
-            headers: response.headers,
-            bytes: Buffer.concat(chunks),
-            isComplete: response.complete,
-          });
-        response.on('end', finish);
-        response.on('error', finish);
-      }).on('error', reject);
-    },
-  );
 }
 
 const rename = (from: string, to: string) =>

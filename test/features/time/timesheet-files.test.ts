@@ -1,0 +1,164 @@
+import { parse } from 'csv-parse/sync';
+import { readXlsx } from 'hucre/xlsx';
+import readExcelFile from 'read-excel-file/node';
+import { describe, expect, test } from 'vitest';
+import { errorOf, type Actor } from '../../support/actor.ts';
+import { createDownload } from '../../support/download.ts';
+import { logHours, monday } from '../../support/periods.ts';
+import { startService } from '../../support/service.ts';
+import { addTask, startWork } from '../../support/work.ts';
+
+/* A timesheet as a workbook has what the CSV has, and nothing in it is run as a formula. */
+
+const service = await startService();
+const download = createDownload(service);
+const admin = await service.registerCompany({ firstName: 'Ada' });
+const greek = await service.addEmployee(admin, { first_name: 'Ελένη', last_name: 'Παπαδοπούλου' });
+const polish = await service.addEmployee(admin, { first_name: '=Łucja', last_name: 'Żółć' });
+const leader = await service.addEmployee(admin, { first_name: 'Grace', last_name: 'Hopper', isTeamLeader: true });
+const neighbour = await service.registerCompany();
+const { projectId, taskId } = await startWork(admin, { name: '@Müller & Söhne, "Nord" <x>' });
+const other = await startWork(admin, { name: '-Строительство' });
+const range = 'from=2026-03-01&to=2026-03-31';
+const pathOf = (query: string, companyId = admin.companyId) => `/api/timesheets/${companyId}/?${range}&${query}`;
+const groupings = ['day', 'week', 'project', 'task', 'employee'] as const;
+
+await admin.put(`/api/rates/${admin.companyId}/`, {
+  validFrom: '2020-01-01',
+  hourlyRate: { minorUnits: 3333, currency: 'EUR' },
+});
+await admin.put(`/api/rates/${admin.companyId}/`, {
+  project_id: other.projectId,
+  validFrom: '2020-01-01',
+  hourlyRate: { minorUnits: 1234, currency: 'JPY' },
+});
+await admin.patch(`/api/tasks/${await addTask(admin, projectId)}/`, { title: '=1+1' });
+for (const actor of [admin, greek, polish]) {
+  await logHours(actor, taskId, monday, '09', '10', { end_time: `${monday}T10:10:00Z` });
+  await logHours(actor, other.taskId, '2026-03-04', '11', '13');
+  await logHours(actor, taskId, '2026-03-12', '09', '17');
+}
+
+async function xlsxOf(actor: Actor, query: string): Promise<(string | number | Date | null)[][]> {
+  const { status, bytes, isComplete } = await download(actor, pathOf(`format=xlsx&${query}`));
+  expect([status, isComplete]).toEqual([200, true]);
+  const [sheet] = await readExcelFile(bytes, { trim: false });
+  expect(sheet!.sheet).toBe('Timesheet');
+  return sheet!.data as (string | number | Date | null)[][];
+}
+
+const csvOf = async (actor: Actor, query: string): Promise<string[][]> =>
+  parse((await download(actor, pathOf(`format=csv&${query}`))).bytes, { bom: true });
+
+const formula = /^[=+\-@]/;
+/** A cell as the CSV writes it, and its type. */
+const toText = (cell: string | number | Date | null): string => {
+  if (cell === null) return '';
+  if (cell instanceof Date) return cell.toISOString().slice(0, 10);
+  return typeof cell === 'string' && formula.test(cell) ? `'${cell}` : String(cell);
+};
+
+describe('a timesheet as a workbook', () => {
+  test.each(groupings)('has by %s cell for cell what the CSV has', async (groupBy) => {
+    for (const query of [`groupBy=${groupBy}`, `groupBy=${groupBy}&amounts=true`]) {
+      const rows = await xlsxOf(admin, query);
+      expect(rows.map((row) => row.map(toText))).toEqual(await csvOf(admin, query));
+      expect(rows.length).toBeGreaterThan(3);
+    }
+  });
+
+  test('has numbers as numbers, days as dates and money in whole units', async () => {
+    const [names, ...rows] = await xlsxOf(admin, `amounts=true&userId=${greek.employeeId}`);
+    const named = [greek.employeeId, 'Ελένη Παπαδοπούλου'];
+    expect(names).toEqual(['userId', 'name', 'date', 'seconds', 'hours', 'amount EUR', 'amount JPY']);
+    expect(rows).toEqual([
+      [...named, new Date(`${monday}T00:00:00Z`), 4200, 1.17, 38.89, null],
+      [...named, new Date('2026-03-04T00:00:00Z'), 7200, 2, null, 2468],
+      [...named, new Date('2026-03-12T00:00:00Z'), 28_800, 8, 266.64, null],
+      ['Total', null, null, 40_200, 11.17, 305.53, 2468],
+    ]);
+  });
+
+  test('keeps its head in sight, and shows hours and each currency with their decimals', async () => {
+    const { bytes } = await download(admin, pathOf('format=xlsx&amounts=true'));
+    const { sheets } = await readXlsx(bytes, { readStyles: true });
+    expect(sheets[0]!.freezePane).toMatchObject({ rows: 1 });
+    const shown = ['C2', 'E2', 'F2', 'G2', 'B2'].map((place) => {
+      const column = place.codePointAt(0)! - 'A'.codePointAt(0)!;
+      return sheets[0]!.cells?.get(`1,${column}`)?.style?.numFmt;
+    });
+    expect(shown).toEqual(['yyyy-mm-dd', '0.00', '0.00', '0', '@']);
+  });
+
+  test('has no formula in what people wrote: such names are text', async () => {
+    const rows = await xlsxOf(admin, 'groupBy=task');
+    expect(rows.flat()).toEqual(expect.arrayContaining(['@Müller & Söhne, "Nord" <x>', '-Строительство']));
+    expect((await xlsxOf(admin, 'groupBy=employee')).flat()).toContain('=Łucja Żółć');
+    const { bytes } = await download(admin, pathOf('format=xlsx'));
+    const { sheets } = await readXlsx(bytes);
+    expect([...(sheets[0]!.cells?.values() ?? [])].filter((cell) => cell.formula !== undefined)).toEqual([]);
+  });
+
+  test('has its columns and a total where there is no time', async () => {
+    const path = `/api/timesheets/${admin.companyId}/?from=2020-01-01&to=2020-01-01&format=xlsx`;
+    const [sheet] = await readExcelFile((await download(admin, path)).bytes);
+    expect(sheet!.data).toEqual([
+      ['userId', 'name', 'date', 'seconds', 'hours'],
+      ['Total', null, null, 0, 0],
+    ]);
+  });
+});
+
+describe.each([['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'PK']])(
+  'a timesheet as %s',
+  (format, mediaType, magic) => {
+    test('is a file with a name, and is not compressed twice', async () => {
+      const { headers, bytes } = await download(admin, pathOf(`format=${format}&groupBy=week`));
+      expect(headers).toMatchObject({
+        'content-type': mediaType,
+        'content-disposition': `attachment; filename="timesheet_2026-03-01_2026-03-31_by_week.${format}"`,
+        'cache-control': 'no-store',
+      });
+      expect(headers['content-encoding']).toBeUndefined();
+      expect(bytes.toString('latin1').startsWith(magic)).toBe(true);
+      const compressing = await admin.send('GET', pathOf(`format=${format}`), undefined, {
+        headers: { 'accept-encoding': 'br, gzip' },
+      });
+      expect(compressing.headers.get('content-encoding')).toBeNull();
+      const head = await admin.send('HEAD', pathOf(`format=${format}&groupBy=week`));
+      expect([head.status, head.headers.get('content-type'), head.body]).toEqual([200, mediaType, '']);
+    });
+
+    test('is for those who may have the CSV', async () => {
+      const query = `format=${format}`;
+      expect(errorOf(await neighbour.get(pathOf(query)))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      expect(errorOf(await service.anonymous.get(pathOf(query)))).toMatchObject({ status: 401 });
+      expect(errorOf(await greek.get(pathOf(`${query}&userId=${admin.employeeId}`)))).toMatchObject({ status: 403 });
+      for (const actor of [greek, leader])
+        expect(errorOf(await actor.get(pathOf(`${query}&amounts=true`)))).toMatchObject({ code: 'ADMIN_REQUIRED' });
+      expect((await leader.get(pathOf(`${query}&userId=${greek.employeeId}`))).status).toBe(200);
+      expect(errorOf(await admin.get(`${pathOf(query)}&to=2026-02-01`))).toMatchObject({ status: 400 });
+    });
+
+    test('is a row of the audit log', async () => {
+      await download(admin, pathOf(`format=${format}&groupBy=project&projectId=${projectId}`));
+      const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?limit=1`);
+      expect(body.results[0]).toMatchObject({
+        operation: 'timesheets.get',
+        changes: [{ event: 'file.exported', after: { groupBy: 'project', projectId, format } }],
+      });
+    });
+
+    test('is asked for over REST alone', async () => {
+      const asked = { company_id: admin.companyId, from: monday, to: monday, format } as never;
+      await expect(admin.trpc.timesheets.get.query(asked)).rejects.toMatchObject({
+        message: expect.stringContaining('format'),
+      });
+    });
+
+    test('comes five times at once', async () => {
+      const files = await Promise.all(Array.from({ length: 5 }, () => download(admin, pathOf(`format=${format}`))));
+      expect(files.map(({ status, isComplete }) => `${status} ${isComplete}`)).toEqual(Array(5).fill('200 true'));
+    });
+  },
+);
