@@ -19,8 +19,13 @@ const updates = operations.filter(({ method, input, pathParameters }) => {
   return (method === 'PUT' || method === 'PATCH') && fields.length > 0;
 });
 
-/** A change without passwords is no change, and answers no record; a rate without a day is none. */
-const refused = ['PUT /api/rates/{company_id}/', 'PUT /employee/password/{employee_id}/'];
+/** What sets a whole, instead of fields of a record, is refused without it. */
+const refused = [
+  'PUT /api/rates/{company_id}/',
+  'PUT /employee/password/{employee_id}/',
+  'PUT /api/working-hours/{employee_id}/',
+  'PUT /api/holidays/{company_id}/',
+];
 
 /** With the admin's own things in the path. */
 const urlWithThings = (operation: Operation): string =>

@@ -8,15 +8,17 @@ import { day } from '../../kernel/wire/moments.ts';
 import { notify } from '../notifications/notify.ts';
 import { batchSize, type Position, type MorningNotice } from './batch.ts';
 import { listDueTomorrow, listOverdue } from './due-tasks.ts';
+import { listUnsubmitted } from './period-end.ts';
 import { listTrialNotices } from './trial-notices.ts';
 
-const steps = ['due_tomorrow', 'overdue', 'trial', 'done'] as const;
+const steps = ['due_tomorrow', 'overdue', 'trial', 'period_end', 'done'] as const;
 type Step = (typeof steps)[number];
 
 const listOf: Record<Exclude<Step, 'done'>, (db: Db, position: Position) => Promise<MorningNotice[]>> = {
   due_tomorrow: listDueTomorrow,
   overdue: listOverdue,
   trial: listTrialNotices,
+  period_end: listUnsubmitted,
 };
 
 /**

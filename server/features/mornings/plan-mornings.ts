@@ -10,7 +10,7 @@ import { morning } from './morning.ts';
  *
  * - A company has at most one morning a day: `company_mornings` has its key. Nodes that plan at once, and a plan that
  *   runs twice, add nothing.
- * - Only a company with something to notify of has a row and a job. The others cost a comparison of times.
+ * - Only a company that may have something to notify of has a row and a job. The others cost a comparison of times.
  * - A morning that was not planned in time, because no node ran, is planned later on the same day, but not after it.
  * - A company that moves into a time zone where 08:00 has passed has its morning with the change.
  */
@@ -84,6 +84,10 @@ async function plan(db: Db, { after, now, only }: { after: Date; now: Date; only
           select from subscriptions as s
           where s.company_id = c.company_id and s.trial and s.status = 'trialing'
             and local_day(s.ends_at, z.timezone) = z.day + 3
+        )
+        or exists (
+          select from time_policies as p
+          where p.company_id = c.company_id and p.require_approval and period_end(z.day, p.period, p.week_start) = z.day
         )
       )
     on conflict (company_id, day) do nothing
