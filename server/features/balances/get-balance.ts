@@ -7,7 +7,7 @@ import { member } from '../../kernel/procedures.ts';
 import { checkRange, rangeDaysMax } from '../../kernel/wire/day-range.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
-import { checkMayRead, expectedDays } from '../working-hours/queries.ts';
+import { checkMayRead, expectedDaysOf, type EmployeeRange } from '../working-hours/queries.ts';
 
 const seconds = {
   expectedSeconds: z.int().meta({ description: 'The work that is expected', examples: [28_800] }),
@@ -61,19 +61,12 @@ export const getBalance = member
   });
 
 type Day = { date: string; expected: number; worked: number; holiday: string | null };
-type Asked = { companyId: number; employeeId: number; from: string; to: string };
 
-async function listDays(db: Db, { companyId, employeeId, from, to }: Asked): Promise<Day[]> {
-  const days = expectedDays({
-    company: sql`${companyId}`,
-    employee: sql`${employeeId}`,
-    from: sql`${from}::date`,
-    to: sql`${to}::date`,
-  });
+async function listDays(db: Db, asked: EmployeeRange): Promise<Day[]> {
   const { rows } = await sql<Day>`
     select e.day as date, e.minutes * 60 as expected, coalesce(w.working_seconds, 0) as worked, e.holiday
-    from ${days} as e
-    left join work_days as w on w.company_id = ${companyId} and w.employee_id = ${employeeId} and w.day = e.day
+    from ${expectedDaysOf(asked)} as e
+    left join work_days as w on w.company_id = ${asked.companyId} and w.employee_id = ${asked.employeeId} and w.day = e.day
     order by e.day`.execute(db);
   return rows;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import type { PolicyRow } from '../time-policies/queries.ts';
-import { expectedDays } from '../working-hours/queries.ts';
+import { expectedDaysOf } from '../working-hours/queries.ts';
 
 type Asked = { companyId: number; employeeId: number; firstDay: string; policy: PolicyRow; now: Date };
 type Facts = { starts: string; ends: string; has_begun: boolean; is_submitted: boolean; has_timer: boolean };
@@ -42,12 +42,7 @@ export async function storePeriod(db: Db, period: NewPeriod): Promise<void> {
     .where('first_day', '<=', lastDay)
     .where('last_day', '>=', firstDay)
     .execute();
-  const days = expectedDays({
-    company: sql`${companyId}`,
-    employee: sql`${employeeId}`,
-    from: sql`${firstDay}::date`,
-    to: sql`${lastDay}::date`,
-  });
+  const days = expectedDaysOf({ companyId, employeeId, from: firstDay, to: lastDay });
   const values = {
     last_day: lastDay,
     state: policy.require_approval ? 'submitted' : 'approved',

@@ -27,7 +27,7 @@ export async function listEntries(db: Db, companyId: number, employeeId: number)
   return rows.map((row) => ({ validFrom: row.valid_from, minutes: row.minutes }));
 }
 
-/** Expressions of SQL: an employee, and the first and last day of a range. */
+/** Expressions of SQL: an employee, and the first and last day of a range. They may name columns around the subquery. */
 type Asked = Record<'company' | 'employee' | 'from' | 'to', RawBuilder<unknown>>;
 
 /**
@@ -35,18 +35,33 @@ type Asked = Record<'company' | 'employee' | 'from' | 'to', RawBuilder<unknown>>
  * holidays and before the employee joined; otherwise the latest entry of the working hours holds, or without one the policy.
  */
 export const expectedDays = ({ company, employee, from, to }: Asked) => sql`(
-  select d.day, h.name as holiday,
-    case when h.day is not null or d.day < who.date_of_joining then 0
-      else (coalesce(w.minutes, p.expected_minutes, ${defaultPolicy.expected_minutes}::integer[]))[extract(isodow from d.day)::integer]
+  select asked.day, holiday.name as holiday,
+    case when holiday.day is not null or asked.day < person.date_of_joining then 0
+      else (coalesce(entry.minutes, policy.expected_minutes, ${defaultPolicy.expected_minutes}::integer[]))[
+        extract(isodow from asked.day)::integer
+      ]
     end as minutes
-  from employees as who
-  left join time_policies as p on p.company_id = who.company_id
-  cross join lateral (select ${from} + n as day from generate_series(0, ${to} - ${from}) as n) as d
-  left join holidays as h on h.company_id = who.company_id and h.day = d.day
+  from (
+    select ${company} as company_id, ${employee} as employee_id, ${from} + n as day
+    from generate_series(0, ${to} - ${from}) as n
+  ) as asked
+  join employees as person using (company_id, employee_id)
+  left join time_policies as policy using (company_id)
+  left join holidays as holiday using (company_id, day)
   left join lateral (
     select minutes from working_hours
-    where company_id = who.company_id and employee_id = who.employee_id and valid_from <= d.day
+    where company_id = asked.company_id and employee_id = asked.employee_id and valid_from <= asked.day
     order by valid_from desc limit 1
-  ) as w on true
-  where who.company_id = ${company} and who.employee_id = ${employee}
+  ) as entry on true
 )`;
+
+export type EmployeeRange = { companyId: number; employeeId: number; from: string; to: string };
+
+/** {@link expectedDays} of one employee. */
+export const expectedDaysOf = ({ companyId, employeeId, from, to }: EmployeeRange) =>
+  expectedDays({
+    company: sql`${companyId}::bigint`,
+    employee: sql`${employeeId}::bigint`,
+    from: sql`${from}::date`,
+    to: sql`${to}::date`,
+  });
