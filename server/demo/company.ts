@@ -34,7 +34,7 @@ export const projects = {
   museum: {
     name: 'Riverside Museum website',
     description: 'A new site with tickets, opening hours and the collection in three languages.',
-    allocatedHours: 320,
+    allocatedHours: 360,
     owner: 'mateo',
   },
   bakery: {
