@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import { storePeriod } from '../features/timesheet-periods/new-period.ts';
 import { ensurePolicy, readPolicy } from '../features/time-policies/queries.ts';
-import { periods, type PersonKey } from './company.ts';
+import { company, periods, type PersonKey } from './company.ts';
 import { dayOf, daysBefore, type Staff } from './seed-people.ts';
 
 const hourMs = 3_600_000;
@@ -11,8 +11,9 @@ export async function seedPeriods(db: Db, { companyId, employeeIds }: Staff, now
   await ensurePolicy(db, companyId);
   await db.updateTable('time_policies').set({ require_approval: true }).where('company_id', '=', companyId).execute();
   const policy = await readPolicy(db, companyId);
-  const firstDay = dayOf(daysBefore(now, ((now.getUTCDay() + 6) % 7) + 7));
-  const lastDay = dayOf(daysBefore(now, ((now.getUTCDay() + 6) % 7) + 1));
+  const today = new Date(new Intl.DateTimeFormat('en-CA', { timeZone: company.timezone }).format(now));
+  const monday = daysBefore(today, (today.getUTCDay() + 6) % 7);
+  const [firstDay, lastDay] = [dayOf(daysBefore(monday, 7)), dayOf(daysBefore(monday, 1))];
   for (const [person, decision] of Object.entries(periods)) {
     const employeeId = employeeIds[person as PersonKey];
     const submittedAt = new Date(now.getTime() - 5 * hourMs);

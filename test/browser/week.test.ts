@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Actor } from '../support/actor.ts';
 import { setPolicy, submit } from '../support/periods.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
-import { focusedText, overflow } from './in-page.ts';
+import { findBarriers, focusedLabel, focusedText, overflow } from './in-page.ts';
 import { emailOf, setStage } from './stage.ts';
 import { tabTo, waitForCount, type Visitor } from './visitor.ts';
 
@@ -83,6 +83,7 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
     await timesheet(visitor).getByText('Submitted', { exact: true }).waitFor();
     await waitForCount(page, page.getByRole('row').getByText(', locked'), 7);
     expect(await focusedText(page)).toMatch(/^Timesheet/);
+    expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('log').getByText('The week is submitted').waitFor({ state: 'attached' });
     expect(await statusOf(fatima, mondayBefore(0))).toBe('submitted');
     await tabTo(page, /^Withdraw$/);
@@ -104,11 +105,23 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
     const mei = await visitLastWeek('mei');
     await timesheet(mei).getByText('Submitted', { exact: true }).waitFor();
     const mateo = await stage.visit('mateo', { url: `${stage.pageUrl}#/week` });
-    await mateo.button(/^Reject Mei-Ling Chen/).click();
+    const { keyboard } = mateo.page;
     const dialog = mateo.page.getByRole('dialog', { name: 'Reject' });
-    await dialog.getByRole('button', { name: 'Reject' }).click();
-    await dialog.getByLabel('What is to be corrected').fill('Tuesday was at the museum.');
-    await dialog.getByRole('button', { name: 'Reject' }).click();
+    await mateo.button(/^Reject Mei-Ling Chen/).waitFor();
+    await tabTo(mateo.page, /^Reject Mei-Ling Chen/);
+    await keyboard.press('Enter');
+    await dialog.waitFor();
+    await keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect((await focusedLabel(mateo.page)).label).toMatch(/^Reject Mei-Ling Chen/);
+    await keyboard.press('Enter');
+    await dialog.waitFor();
+    // Without a note it is not sent.
+    await tabTo(mateo.page, /^Reject$/);
+    await keyboard.press('Enter');
+    await keyboard.type('Tuesday was at the museum.');
+    await tabTo(mateo.page, /^Reject$/);
+    await keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await waiting(mateo)
       .getByRole('status')
@@ -120,6 +133,7 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
     // She is notified, and her page has it at once.
     await timesheet(mei).getByText('Tuesday was at the museum.').waitFor();
     await timesheet(mei).getByText('Rejected by Mateo Duarte').waitFor();
+    expect(await findBarriers(mei.page)).toEqual([]);
     await mei.goHome();
     await mei.bell.click();
     await mei.page.getByRole('link', { name: /Your time was rejected/ }).click();

@@ -76,6 +76,24 @@ describe('the demo company', () => {
     for (const { endTime } of logs.body.taskLogs) expect(Date.parse(endTime)).toBeLessThan(now);
   });
 
+  test('has last week handed in by some: it waits, is approved, or is rejected with a note', async () => {
+    const { companyId } = admin;
+    expect((await admin.get(`/api/time-policy/${companyId}/`)).body.requireApproval).toBe(true);
+    const { body } = await admin.get(`/api/timesheet-periods/company/${companyId}/`);
+    const found = body.results.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`);
+    expect(found.toSorted()).toEqual([
+      'Fatima El Idrissi: submitted',
+      'Jonas Lindqvist: rejected',
+      'Mei-Ling Chen: submitted',
+      'Priya Raman: approved',
+    ]);
+    for (const { totalSeconds, expectedMinutes, note, status } of body.results) {
+      expect(expectedMinutes).toBe(2_400);
+      expect(Math.abs(totalSeconds / 3_600 - 40)).toBeLessThan(5);
+      expect(note !== null).toBe(status === 'rejected');
+    }
+  });
+
   test('adds up: hours by day, person and project, counts of notifications', async () => {
     const { companyId } = admin;
     const { checked, differences } = await verifyTotals(service.database.db, companyId);

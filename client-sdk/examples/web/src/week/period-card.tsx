@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { dayInWords, daysInWords, duration } from '../time.ts';
+import { dayInWords, duration } from '../time.ts';
 import { nameOf } from '../workspace.ts';
 import type { Period } from './load-week.ts';
 import { PeriodBadge } from './period-badge.tsx';
