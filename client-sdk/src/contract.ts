@@ -2175,7 +2175,7 @@ export interface AuditEntry {
 
 export interface AuditListAnswer {
   results: AuditEntry[];
-  /** Send it as `cursor` for the following rows; null on the last page */
+  /** Where to go on; null at the end */
   nextCursor: string | null;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../kernel/wire/cursor.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
 
@@ -80,13 +81,7 @@ export type AuditEntryRecord = z.input<typeof AuditEntry>;
 
 export const AuditPage = z.object({
   results: z.array(AuditEntry),
-  nextCursor: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Send it as `cursor` for the following rows; null on the last page',
-      examples: ['MTA0Mi4xMDQ'],
-    }),
+  nextCursor,
 });
 
 const sealName = {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
-import { cursorField, cursorNumber, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
+import { cursorField, cursorNumber, nextCursor, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { checkSubject, rateColumns, toRate } from './queries.ts';
 import { Rate, subjectFields } from './schemas.ts';
@@ -23,10 +23,7 @@ export const listRates = admin
   .output(
     z.object({
       results: z.array(Rate).meta({ description: 'The rates of this page' }),
-      nextCursor: z
-        .string()
-        .nullable()
-        .meta({ description: 'Where to go on; null at the end', examples: [null] }),
+      nextCursor,
     }),
   )
   .query(async ({ ctx, input }) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { cursorField, cursorNumber, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
+import { cursorField, cursorNumber, nextCursor, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { findEmployee } from '../employees/queries.ts';
@@ -37,10 +37,7 @@ export const listPeriods = member
   .output(
     z.object({
       results: z.array(TimesheetPeriod).meta({ description: 'The periods of this page' }),
-      nextCursor: z
-        .string()
-        .nullable()
-        .meta({ description: 'Where to go on; null at the end', examples: [null] }),
+      nextCursor,
     }),
   )
   .query(async ({ ctx, input }) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../kernel/wire/cursor.ts';
 import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
@@ -31,10 +32,7 @@ export const listDeliveries = admin
   .output(
     z.object({
       deliveries: z.array(WebhookDelivery).meta({ description: 'The messages, the newest first' }),
-      nextCursor: z
-        .string()
-        .nullable()
-        .meta({ description: 'Where to go on; null at the end', examples: [null] }),
+      nextCursor,
     }),
   )
   .query(async ({ ctx, input }) => {

@@ -9,6 +9,12 @@ export const cursorField = z
   .meta({ description: 'The `nextCursor` of the page before', examples: ['MTA0Mi4xMDQ'] })
   .optional();
 
+/** Of an answer: the cursor of the page after it. */
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: 'Where to go on; null at the end', examples: [null] });
+
 /** A number in a cursor. */
 export const cursorNumber = z
   .string()
