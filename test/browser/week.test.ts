@@ -138,6 +138,10 @@ describe.skipIf(!hasBrowser)(`the week${unlessSkipped}`, () => {
     await mei.bell.click();
     await mei.page.getByRole('link', { name: /Your time was rejected/ }).click();
     await mei.page.getByRole('heading', { level: 1, name: 'Last week' }).waitFor();
+    // The reminder of the last day of a period leads to the present week.
+    await mei.page.goto(`${stage.pageUrl}#/timesheet-periods`);
+    await mei.page.getByRole('heading', { level: 1, name: 'This week' }).waitFor();
+    await mei.page.goBack();
     await mei.button('Submit again').click();
     await timesheet(mei).getByText('Submitted', { exact: true }).waitFor();
     expect(await timesheet(mei).getByText('Tuesday was at the museum.').count()).toBe(0);

@@ -21,6 +21,8 @@ function parse(hash: string): Route {
     return { view: 'invitation', invitationId: identifier, token: searchParams.get('token') ?? '' };
   if (section === 'hours') return { view: 'hours' };
   if (section === 'week' && (id === '' || isDay(id))) return { view: 'week', day: id === '' ? null : id };
+  // What reminds of the end of a period leads to the present one.
+  if (section === 'timesheet-periods' && id === '') return { view: 'week', day: null };
   if (section === 'timesheet-periods' && identifier !== null) return { view: 'period', periodId: identifier };
   if (section === 'notification-preferences') return { view: 'preferences' };
   if (section === 'tasks' && identifier !== null)
@@ -46,8 +48,11 @@ export const taskHref = (taskId: number, commentId?: number | null): string =>
 /** The week of a day; the present one without it. */
 export const weekHref = (day?: string): string => (day === undefined ? '#/week' : `#/week/${day}`);
 
-/** The period that a link of a notification leads to. */
-export const periodHref = (periodId: number): string => `#/timesheet-periods/${periodId}`;
+/** Where a link of a notification leads that is about periods; undefined for others. */
+export function periodHref(link: string | null): string | undefined {
+  const path = /\/timesheet-periods(\/\d+)?$/.exec(link ?? '')?.[0];
+  return path && `#${path}`;
+}
 
 export function boardHref({ projectId, mine }: { projectId: number | null; mine: boolean }): string {
   const filters = new URLSearchParams();

@@ -87,9 +87,8 @@ function iconOf({ isMention, category }: Notification): IconName {
 
 function hrefOf({ taskId, commentId, projectId, link }: Notification): string {
   if (taskId !== null) return taskHref(taskId, commentId);
-  const periodId = /\/timesheet-periods\/(\d+)$/.exec(link ?? '')?.[1];
-  if (periodId !== undefined) return periodHref(Number(periodId));
-  return projectId === null ? '#/tasks' : `#/projects/${projectId}`;
+  if (projectId !== null) return `#/projects/${projectId}`;
+  return periodHref(link) ?? '#/tasks';
 }
 
 function Row({ notification, close }: { notification: Notification; close(): void }): JSX.Element {
