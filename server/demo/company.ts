@@ -28,6 +28,23 @@ type Person = {
   isActive?: boolean;
 };
 
+/** Minutes from Monday to Sunday of those who do not work eight hours a day. */
+export const weeks: Partial<Record<PersonKey, readonly number[]>> = { mateo: [540, 540, 540, 540, 240, 0, 0] };
+
+/** National holidays of Portugal that have the same date each year. */
+export const holidays = {
+  '01-01': 'New Year’s Day',
+  '04-25': 'Freedom Day',
+  '05-01': 'Labour Day',
+  '06-10': 'Portugal Day',
+  '08-15': 'Assumption Day',
+  '10-05': 'Republic Day',
+  '11-01': 'All Saints’ Day',
+  '12-01': 'Restoration of Independence',
+  '12-08': 'Immaculate Conception',
+  '12-25': 'Christmas Day',
+};
+
 export type ProjectKey = keyof typeof projects;
 
 export const projects = {

@@ -5,6 +5,7 @@ import type { Services } from '../kernel/context.ts';
 import { readPrivate, replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
 import { seedComments } from './seed-comments.ts';
+import { seedHours } from './seed-hours.ts';
 import { seedPeriods } from './seed-periods.ts';
 import { seedWork } from './seed-work.ts';
 
@@ -31,6 +32,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
     if (rows.length === 0) {
       const staff = await seedPeople(db, { passwordHash, now });
       const taskIds = await seedWork(db, staff, now);
+      await seedHours(db, staff, now);
       await seedPeriods(db, staff, now);
       await seedComments(db, staff, { taskIds, settings, now });
       // Before the commit: a company without a known password would be worse than a password without a company.

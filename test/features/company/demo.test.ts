@@ -56,7 +56,7 @@ describe('the demo company', () => {
     const { companyId } = admin;
     const active = await admin.get(`/employee/list/activeUsers/${companyId}/`);
     expect(active.body.employees).toHaveLength(6);
-    const found = await admin.get(`/employees/search/${companyId}/?q=idrissi`);
+    const found = await admin.get(`/employees/search/${companyId}/?q=mateo`);
     expect(found.body.employees).toHaveLength(1);
     const details = await admin.get(`/company/${companyId}/details/`);
     expect(details.body.subscriptions).toMatchObject([{ status: 'trialing', trial: true }]);
@@ -92,6 +92,16 @@ describe('the demo company', () => {
       expect(Math.abs(totalSeconds / 3_600 - 40)).toBeLessThan(5);
       expect(note !== null).toBe(status === 'rejected');
     }
+  });
+
+  test('has holidays, and a person with short Fridays', async () => {
+    const { companyId } = admin;
+    const year = service.clock.now().getUTCFullYear();
+    const { body } = await admin.get(`/api/holidays/${companyId}/?from=${year}-05-01&to=${year}-05-31`);
+    expect(body.holidays).toEqual([{ date: `${year}-05-01`, name: 'Labour Day' }]);
+    const found = await admin.get(`/employees/search/${companyId}/?q=mateo`);
+    const hours = await admin.get(`/api/working-hours/${found.body.employees[0]._id}/`);
+    expect(hours.body.entries).toEqual([{ validFrom: expect.any(String), minutes: [540, 540, 540, 540, 240, 0, 0] }]);
   });
 
   test('adds up: hours by day, person and project, counts of notifications', async () => {
