@@ -3325,7 +3325,7 @@ export interface TimersOperations {
 
 export interface TimesheetsOperations {
   /**
-   * Logged time of a range of days, as JSON, CSV or a workbook.
+   * Logged time of a range of days, as JSON, CSV, a workbook or pages to sign.
    *
    * Logs are cut at midnight in the company's time zone, and only their parts from `from` to `to` (both
    * included, at most 366 days) count; whatever the rows are, the total is the same. Rows are one for
@@ -3336,10 +3336,14 @@ export interface TimesheetsOperations {
    * it. `format=csv` answers a file with the same rows, and a last line that begins with `Total`: one
    * without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run
    * as a formula is led by an apostrophe. `format=xlsx` answers a workbook with the same cells: numbers
-   * are numbers, days are dates, and text is text whatever it begins with. A file is a row of the audit
-   * log. With `amounts=true`, for admins, rows say what their time amounts to in each currency, and a
-   * file has a column for each currency; a log is charged in whole minor units, and its parts add up to
-   * it. A long answer is sent while it is made, in every format.
+   * are numbers, days are dates, and text is text whatever it begins with. `format=pdf` answers pages to
+   * sign: one for each person and period of the company's time policy, cut to the range, with its
+   * status, a line for each day (with `project` and `task` for each day and project or task), its total
+   * in hours, and lines for the signatures of the employee and an approver; what does not fit goes on on
+   * another page. A file is a row of the audit log. With `amounts=true`, for admins, rows say what their
+   * time amounts to in each currency, and a file has a column for each currency; a log is charged in
+   * whole minor units, and its parts add up to it. A long answer is sent while it is made, in every
+   * format.
    *
    * REST: `GET /api/timesheets/{company_id}/`
    *
@@ -3363,6 +3367,9 @@ export interface TimesheetsOperations {
    * (application/vnd.openxmlformats-officedocument.spreadsheetml.sheet) that comes while it is made.
    */
   xlsx(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+
+  /** The same as `timesheets.get`, as a file (application/pdf) that comes while it is made. */
+  pdf(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
 }
 
 export interface TimePoliciesOperations {

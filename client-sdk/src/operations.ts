@@ -166,6 +166,7 @@ export const operations: Record<string, Record<string, string>> = {
 export const downloads: Record<string, readonly [template: string, mediaType: string]> = {
   'timesheets.csv': ['/api/timesheets/{company_id}/?format=csv', 'text/csv'],
   'timesheets.xlsx': ['/api/timesheets/{company_id}/?format=xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  'timesheets.pdf': ['/api/timesheets/{company_id}/?format=pdf', 'application/pdf'],
   'audit.csv': ['/api/audit/company/{company_id}/export/?format=csv', 'text/csv'],
   'audit.jsonl': ['/api/audit/company/{company_id}/export/?format=jsonl', 'application/jsonl'],
 };

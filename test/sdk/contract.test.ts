@@ -46,13 +46,13 @@ const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
 const procedures = Object.keys(appRouter._def.procedures);
 
 /** The methods that answer files. */
-type FileName = 'audit.csv' | 'audit.jsonl' | 'timesheets.csv' | 'timesheets.xlsx';
+type FileName = 'audit.csv' | 'audit.jsonl' | 'timesheets.csv' | 'timesheets.pdf' | 'timesheets.xlsx';
 
 test('every operation of the router is a method of the client, and nothing else is', () => {
   const reachable = Object.entries(client).flatMap(([section, its]) =>
     typeof its === 'object' && its !== null ? Object.keys(its as object).map((verb) => `${section}.${verb}`) : [],
   );
-  const files: FileName[] = ['audit.csv', 'audit.jsonl', 'timesheets.csv', 'timesheets.xlsx'];
+  const files: FileName[] = ['audit.csv', 'audit.jsonl', 'timesheets.csv', 'timesheets.pdf', 'timesheets.xlsx'];
   expect(reachable.toSorted()).toEqual([...procedures, ...files].toSorted());
   expect(procedures.length).toBeGreaterThan(50);
   for (const name of procedures) {

@@ -55,6 +55,20 @@ export async function lockPolicy(db: Db, companyId: number): Promise<PolicyRow> 
     .executeTakeFirstOrThrow();
 }
 
+/** The periods of the policy that have a day in the range, in their order. */
+export async function listPeriodBounds(
+  db: Db,
+  { period, week_start: weekStart }: PolicyRow,
+  { from, to }: { from: string; to: string },
+): Promise<{ firstDay: string; lastDay: string }[]> {
+  const { rows } = await sql<{ first_day: string; last_day: string }>`
+    select distinct period_start(d.day, ${period}, ${weekStart}) as first_day,
+      period_end(d.day, ${period}, ${weekStart}) as last_day
+    from (select ${from}::date + n as day from generate_series(0, ${to}::date - ${from}::date) as n) as d
+    order by first_day`.execute(db);
+  return rows.map((row) => ({ firstDay: row.first_day, lastDay: row.last_day }));
+}
+
 export async function toPolicy(db: Db, companyId: number, row: PolicyRow): Promise<z.input<typeof TimePolicy>> {
   const { rows } = await sql<{ day: string | null }>`select locked_before(${companyId}) as day`.execute(db);
   return {

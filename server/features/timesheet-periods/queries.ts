@@ -58,6 +58,34 @@ export function toPeriod(row: PeriodRow): Period {
   };
 }
 
+export type StoredState = {
+  employee_id: number;
+  first_day: string;
+  last_day: string;
+  state: PeriodState;
+  /** Who decided, and on which day where the company is. */
+  decided_by: string | null;
+  decided_on: string | null;
+};
+
+/** The states of periods of people that have a day in the range, in the order of days. */
+export async function listStates(
+  db: Db,
+  { companyId, from, to }: { companyId: number; from: string; to: string },
+  employeeIds: number[],
+): Promise<StoredState[]> {
+  const { rows } = await sql<StoredState>`
+    select p.employee_id, p.first_day, p.last_day, p.state, e.name as decided_by,
+      local_day(p.decided_at, c.timezone) as decided_on
+    from timesheet_periods as p
+    join companies as c on c.company_id = p.company_id
+    left join employees as e on e.company_id = p.company_id and e.employee_id = p.decided_by_id
+    where p.company_id = ${companyId} and p.employee_id = any(${employeeIds}::bigint[])
+      and p.first_day <= ${to}::date and p.last_day >= ${from}::date
+    order by p.first_day`.execute(db);
+  return rows;
+}
+
 /** The periods of a company by their identifiers, locked together with the days of their employees. */
 export async function lockPeriods(db: Db, companyId: number, periodIds: number[]): Promise<Map<number, Period>> {
   const found = await db

@@ -2,14 +2,17 @@ import type { Cell } from '../../kernel/wire/csv.ts';
 import { digitsOf, inUnits, sumMoney, type Money } from '../../kernel/wire/money.ts';
 import type { SheetColumn } from '../../kernel/wire/xlsx.ts';
 import { hoursOf } from '../projects/hours.ts';
-import { rowSchemas, type Grouping, type Row } from './schemas.ts';
+import { rowSchemas, type Grouping } from './schemas.ts';
+
+/** A row of any file: its time and money, beside what it is about. */
+export type Line = { seconds: number; amounts?: Money[] | undefined };
 
 /** What the rows of a timesheet come to. */
 export class Totals {
   seconds = 0;
   amounts: Money[] = [];
 
-  add(rows: readonly Row[]): void {
+  add(rows: readonly Line[]): void {
     for (const { seconds } of rows) this.seconds += seconds;
     this.amounts = sumMoney([...this.amounts, ...rows.flatMap((row) => row.amounts ?? [])]);
   }
@@ -26,9 +29,22 @@ const formats: Record<string, string> = {
   hours: '0.00',
 };
 
-/** The columns of a file: the fields of a row, and the amount in each currency, in its whole units. */
-export function columnsOf(groupBy: Grouping, currencies: readonly string[]) {
-  const fields = Object.keys(rowSchemas[groupBy].shape).filter((field) => field !== 'amounts');
+/** The fields of a file of rows. */
+export const fieldsOf = (groupBy: Grouping): string[] =>
+  Object.keys(rowSchemas[groupBy].shape).filter((field) => field !== 'amounts');
+
+/** For people: identifiers mean nothing to them, time is in hours, and a page has one person. */
+const unprinted = new Set(['userId', 'projectId', 'taskId', 'monday', 'seconds']);
+
+/** The fields of a page for one person: rows of projects and tasks are by day, so that each day is signed for. */
+export function printedFieldsOf(groupBy: Grouping): string[] {
+  const printed = fieldsOf(groupBy).filter((field) => !unprinted.has(field));
+  if (groupBy === 'project' || groupBy === 'task') return ['date', ...printed];
+  return groupBy === 'employee' ? printed : printed.filter((field) => field !== 'name');
+}
+
+/** The columns of a file: fields of its rows, and the amount in each currency, in its whole units. */
+export function columnsOf(fields: readonly string[], currencies: readonly string[]) {
   const money = (amounts: readonly Money[] = []): (number | null)[] => {
     const missing = amounts.find(({ currency }) => !currencies.includes(currency));
     // The first time in a currency was logged while the file was made: it is cut off, and the next one has the column.
@@ -51,7 +67,7 @@ export function columnsOf(groupBy: Grouping, currencies: readonly string[]) {
   ];
   return {
     columns,
-    cellsOf: (row: Row): Cell[] => [
+    cellsOf: (row: Line): Cell[] => [
       ...fields.map((field) => (row as unknown as Record<string, Cell>)[field]!),
       ...money(row.amounts),
     ],

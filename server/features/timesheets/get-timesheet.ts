@@ -13,8 +13,11 @@ import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
 import { csvPieces, type Cell } from '../../kernel/wire/csv.ts';
 import { xlsxPieces } from '../../kernel/wire/xlsx.ts';
-import { columnsOf, Totals } from './columns.ts';
-import { listCurrencies, type Scope } from './queries.ts';
+import { getCompany } from '../company/queries.ts';
+import { columnsOf, fieldsOf, Totals } from './columns.ts';
+import { sheetsOf } from './pages.ts';
+import { pdfPieces } from './pdf.ts';
+import { listCurrencies, nameDetails, type Scope } from './queries.ts';
 import { rowsOf } from './rows.ts';
 import { groupings, rowSchemas, Timesheet, type Grouping, type Row } from './schemas.ts';
 
@@ -32,8 +35,8 @@ export const getTimesheet = member
   .meta(
     rest('GET /api/timesheets/{company_id}/', {
       section: 'Additions',
-      summary: 'Logged time of a range of days, as JSON, CSV or a workbook',
-      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${rangeDaysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. \`format=xlsx\` answers a workbook with the same cells: numbers are numbers, days are dates, and text is text whatever it begins with. A file is a row of the audit log. With \`amounts=true\`, for admins, rows say what their time amounts to in each currency, and a file has a column for each currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent while it is made, in every format.`,
+      summary: 'Logged time of a range of days, as JSON, CSV, a workbook or pages to sign',
+      description: `Logs are cut at midnight in the company's time zone, and only their parts from \`from\` to \`to\` (both included, at most ${rangeDaysMax} days) count; whatever the rows are, the total is the same. Rows are one for each person and day, person and ISO week (a column for each day, in seconds), project, task, or person; without time there is no row. Rows of people come alphabetically, then by day; projects alphabetically; tasks by identifier. Time on deleted tasks and of former employees stays in. Admins and team leaders see everybody, or one person by \`userId\`; others see themselves, with or without it. \`format=csv\` answers a file with the same rows, and a last line that begins with \`Total\`: one without that line broke off. It begins with a byte order mark, and text that a spreadsheet would run as a formula is led by an apostrophe. \`format=xlsx\` answers a workbook with the same cells: numbers are numbers, days are dates, and text is text whatever it begins with. \`format=pdf\` answers pages to sign: one for each person and period of the company's time policy, cut to the range, with its status, a line for each day (with \`project\` and \`task\` for each day and project or task), its total in hours, and lines for the signatures of the employee and an approver; what does not fit goes on on another page. A file is a row of the audit log. With \`amounts=true\`, for admins, rows say what their time amounts to in each currency, and a file has a column for each currency; a log is charged in whole minor units, and its parts add up to it. A long answer is sent while it is made, in every format.`,
       errors: [FORBIDDEN, ADMIN_REQUIRED],
       isLongRead: true,
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
@@ -47,11 +50,11 @@ export const getTimesheet = member
       userId: idOf('employee').optional(),
       projectId: idOf('project').optional(),
       groupBy: z.enum(groupings).default('day'),
-      format: z.enum(['json', 'csv', 'xlsx']).default('json'),
+      format: z.enum(['json', 'csv', 'xlsx', 'pdf']).default('json'),
       amounts: z.boolean().default(false).meta({ description: 'Whether to say what time amounts to, for admins' }),
     }),
   )
-  .output(orDownload(Timesheet, { csv: csvExample, xlsx: null }))
+  .output(orDownload(Timesheet, { csv: csvExample, xlsx: null, pdf: null }))
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;
     const { companyId } = caller;
@@ -78,11 +81,14 @@ export const getTimesheet = member
     if (format === 'json') return toTimesheet(db, scope, groupBy);
     const { companyId: _, ...asked } = scope;
     await auditExport(ctx, 'timesheets.get', { ...asked, groupBy, format });
-    const currencies = amounts ? await listCurrencies(db, companyId) : [];
+    const body =
+      format === 'pdf'
+        ? await printed({ db, scope, groupBy }, ctx.services.clock.now())
+        : await tabular({ db, scope, groupBy }, format);
     return new Download({
       format,
       filename: `timesheet_${from}_${to}_by_${groupBy}.${format}`,
-      body: inTurns(piecesOf(format, { db, scope, groupBy, currencies })),
+      body: inTurns(body),
     });
   });
 
@@ -125,13 +131,12 @@ function longTimesheet(
   return listPieces({ field: 'rows', item, batches: batches(), others });
 }
 
-type Asked = { db: Db; scope: Scope; groupBy: Grouping; currencies: string[] };
+type Asked = { db: Db; scope: Scope; groupBy: Grouping };
+type Pieces = AsyncGenerator<string | Uint8Array>;
 
-function piecesOf(
-  format: 'csv' | 'xlsx',
-  { db, scope, groupBy, currencies }: Asked,
-): AsyncGenerator<string | Uint8Array> {
-  const { columns, cellsOf, totalCells } = columnsOf(groupBy, currencies);
+async function tabular({ db, scope, groupBy }: Asked, format: 'csv' | 'xlsx'): Promise<Pieces> {
+  const currencies = scope.amounts ? await listCurrencies(db, scope.companyId) : [];
+  const { columns, cellsOf, totalCells } = columnsOf(fieldsOf(groupBy), currencies);
   const totals = new Totals();
   async function* batches(): AsyncGenerator<Cell[][]> {
     for await (const rows of rowsOf(db, scope, groupBy)) {
@@ -143,4 +148,12 @@ function piecesOf(
   if (format === 'xlsx') return xlsxPieces({ name: 'Timesheet', columns, batches: batches(), lastRow: last });
   const names = columns.map(({ name }) => name);
   return csvPieces(names, batches(), last);
+}
+
+async function printed({ db, scope, groupBy }: Asked, at: Date): Promise<Pieces> {
+  const { companyId, from, to, projectId } = scope;
+  const { name: company } = await getCompany(db, companyId);
+  const names = projectId === undefined ? undefined : await nameDetails(db, companyId, 'project_id', [projectId]);
+  const project = names?.get(projectId!)?.project;
+  return pdfPieces({ company, from, to, groupBy, project, sheets: sheetsOf(db, scope, groupBy), at });
 }

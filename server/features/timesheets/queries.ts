@@ -68,11 +68,16 @@ export async function sumBySubject(db: Db, scope: Scope, subject: Subject, ids: 
   return rows;
 }
 
-export type DaySum = Sum & { day: string };
+export type DaySum = Sum & { day: string; detail_id: number | null };
 
-/** Logged time of people by day in the range, in the order of days. */
-export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Promise<DaySum[]> {
+/** A day's time of a person may be one sum, or one for each project or task, its detail. */
+export type Detail = 'project_id' | 'task_id';
+
+/** Logged time of people by day in the range, in the order of days and details. */
+export async function sumByDay(db: Db, scope: Scope, employeeIds: number[], detail?: Detail): Promise<DaySum[]> {
   const part = between('d.starts', 'd.ends');
+  const [detailId, byDetail] =
+    detail === undefined ? [sql`null`, sql``] : [sql`l.${sql.ref(detail)}`, sql`, l.${sql.ref(detail)}`];
   const { columns, groups } = sums(part, scope);
   const { rows } = await sql<DaySum>`
     with days as materialized (
@@ -82,7 +87,7 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
       ) as asked
       where company_id = ${scope.companyId}
     )
-    select l.employee_id as subject_id, d.day, ${columns}
+    select l.employee_id as subject_id, d.day, ${detailId} as detail_id, ${columns}
     from ${logsInRange(scope, 'employee_id', employeeIds)}
     -- The days that clocks showed, and one more: where they are put back over midnight they show a day that is over.
     cross join lateral (
@@ -90,9 +95,9 @@ export async function sumByDay(db: Db, scope: Scope, employeeIds: number[]): Pro
       from generate_series(0, (l.end_time at time zone r.timezone)::date - (l.start_time at time zone r.timezone)::date + 1) as n
     ) as shown
     join days as d on d.day = shown.day and l.start_time < d.ends and l.end_time > d.starts
-    group by l.employee_id, d.day${groups}
+    group by l.employee_id, d.day${byDetail}${groups}
     having ${hasTime(part)}
-    order by d.day`.execute(db);
+    order by d.day${byDetail}`.execute(db);
   return rows;
 }
 
@@ -148,6 +153,32 @@ export async function listTasksAfter(db: Db, scope: Scope, after: number, limit:
     .orderBy('t.task_id')
     .limit(limit)
     .execute();
+}
+
+export type Details = ReadonlyMap<number, { project: string; task?: string }>;
+
+/** What people call the given projects or tasks, also deleted ones. */
+export async function nameDetails(db: Db, companyId: number, detail: Detail, ids: number[]): Promise<Details> {
+  const wanted = sql<number>`any(${ids}::bigint[])`;
+  if (detail === 'project_id') {
+    const rows = await db
+      .selectFrom('projects')
+      .where('company_id', '=', companyId)
+      .where('project_id', '=', wanted)
+      .select(['project_id', 'name as project'])
+      .execute();
+    return new Map(rows.map(({ project_id: id, project }) => [id, { project }]));
+  }
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('projects as p', (join) =>
+      join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
+    )
+    .where('t.company_id', '=', companyId)
+    .where('t.task_id', '=', wanted)
+    .select(['t.task_id', 't.title as task', 'p.name as project'])
+    .execute();
+  return new Map(rows.map(({ task_id: id, ...names }) => [id, names]));
 }
 
 /** The currencies of all money of the company that a timesheet can have, for the columns of a file. */

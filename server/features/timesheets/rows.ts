@@ -42,7 +42,7 @@ export function rowsOf(db: Db, scope: Scope, groupBy: Grouping): AsyncGenerator<
 
 const secondsIn = (sums: Sum[]): number => sums.reduce((total, { seconds }) => total + seconds, 0);
 
-function timeOf(sums: Sum[], { amounts }: Scope) {
+export function timeOf(sums: Sum[], { amounts }: Scope) {
   const seconds = secondsIn(sums);
   const time = { seconds, hours: hoursOf(seconds) };
   return amounts ? { ...time, amounts: sumMoney(sums.flatMap(toMoney)) } : time;
@@ -51,7 +51,7 @@ function timeOf(sums: Sum[], { amounts }: Scope) {
 const toMoney = ({ minor_units: minorUnits, currency }: Sum): Money[] =>
   minorUnits === null || currency === null ? [] : [{ minorUnits, currency }];
 
-type Person = { userId: number; name: string };
+export type Person = { userId: number; name: string };
 
 async function* rowsOfPeople(
   db: Db,
@@ -69,12 +69,12 @@ async function* rowsOfPeople(
   }
 }
 
-function dayRows(sums: DaySum[], person: Person, scope: Scope): Row[] {
+export function dayRows(sums: DaySum[], person: Person, scope: Scope): Row[] {
   const byDay = Map.groupBy(sums, ({ day }) => day);
   return [...byDay].map(([date, ofDay]) => ({ ...person, date, ...timeOf(ofDay, scope) }));
 }
 
-function weekRows(sums: DaySum[], person: Person, scope: Scope): Row[] {
+export function weekRows(sums: DaySum[], person: Person, scope: Scope): Row[] {
   const { from, to } = scope;
   const byWeek = Map.groupBy(sums, ({ day }) => weekOf(day).monday);
   return [...byWeek.values()].map((days) => {
@@ -132,6 +132,6 @@ const byName = new Intl.Collator('en', { sensitivity: 'base' });
 
 const bySubject = (sums: Sum[]): ReadonlyMap<number, Sum[]> => Map.groupBy(sums, (sum) => sum.subject_id);
 
-function* batchesOf<Item>(items: Item[], size: number): Generator<Item[]> {
+export function* batchesOf<Item>(items: Item[], size: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }

@@ -1,18 +1,23 @@
 import { parse } from 'csv-parse/sync';
 import { readXlsx } from 'hucre/xlsx';
 import readExcelFile from 'read-excel-file/node';
+import { extractText, getDocumentProxy } from 'unpdf';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { createDownload } from '../../support/download.ts';
-import { logHours, monday } from '../../support/periods.ts';
+import { logHours, monday, setPolicy, submit } from '../../support/periods.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
-/* A timesheet as a workbook has what the CSV has, and nothing in it is run as a formula. */
+/*
+ * A timesheet as a workbook has what the CSV has, and nothing in it is run as a formula. As a PDF it has a page for each
+ * person and period, to be signed.
+ */
 
 const service = await startService();
 const download = createDownload(service);
-const admin = await service.registerCompany({ firstName: 'Ada' });
+const companyName = 'Größe & Partner';
+const admin = await service.registerCompany({ firstName: 'Ada', name: companyName });
 const greek = await service.addEmployee(admin, { first_name: 'Ελένη', last_name: 'Παπαδοπούλου' });
 const polish = await service.addEmployee(admin, { first_name: '=Łucja', last_name: 'Żółć' });
 const leader = await service.addEmployee(admin, { first_name: 'Grace', last_name: 'Hopper', isTeamLeader: true });
@@ -109,56 +114,190 @@ describe('a timesheet as a workbook', () => {
   });
 });
 
-describe.each([['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'PK']])(
-  'a timesheet as %s',
-  (format, mediaType, magic) => {
-    test('is a file with a name, and is not compressed twice', async () => {
-      const { headers, bytes } = await download(admin, pathOf(`format=${format}&groupBy=week`));
-      expect(headers).toMatchObject({
-        'content-type': mediaType,
-        'content-disposition': `attachment; filename="timesheet_2026-03-01_2026-03-31_by_week.${format}"`,
-        'cache-control': 'no-store',
-      });
-      expect(headers['content-encoding']).toBeUndefined();
-      expect(bytes.toString('latin1').startsWith(magic)).toBe(true);
-      const compressing = await admin.send('GET', pathOf(`format=${format}`), undefined, {
-        headers: { 'accept-encoding': 'br, gzip' },
-      });
-      expect(compressing.headers.get('content-encoding')).toBeNull();
-      const head = await admin.send('HEAD', pathOf(`format=${format}&groupBy=week`));
-      expect([head.status, head.headers.get('content-type'), head.body]).toEqual([200, mediaType, '']);
-    });
+/** The text of each page. */
+async function readPages(bytes: Buffer): Promise<string[]> {
+  const { text } = await extractText(await getDocumentProxy(new Uint8Array(bytes)), { mergePages: false });
+  return text.map((page) => page.replaceAll(/\s+/g, ' '));
+}
 
-    test('is for those who may have the CSV', async () => {
-      const query = `format=${format}`;
-      expect(errorOf(await neighbour.get(pathOf(query)))).toEqual({ status: 404, code: 'NOT_FOUND' });
-      expect(errorOf(await service.anonymous.get(pathOf(query)))).toMatchObject({ status: 401 });
-      expect(errorOf(await greek.get(pathOf(`${query}&userId=${admin.employeeId}`)))).toMatchObject({ status: 403 });
-      for (const actor of [greek, leader])
-        expect(errorOf(await actor.get(pathOf(`${query}&amounts=true`)))).toMatchObject({ code: 'ADMIN_REQUIRED' });
-      expect((await leader.get(pathOf(`${query}&userId=${greek.employeeId}`))).status).toBe(200);
-      expect(errorOf(await admin.get(`${pathOf(query)}&to=2026-02-01`))).toMatchObject({ status: 400 });
-    });
+async function printed(actor: Actor, path: string): Promise<string[]> {
+  const { status, bytes, isComplete } = await download(actor, `${path}&format=pdf`);
+  expect([status, isComplete]).toEqual([200, true]);
+  return readPages(bytes);
+}
 
-    test('is a row of the audit log', async () => {
-      await download(admin, pathOf(`format=${format}&groupBy=project&projectId=${projectId}`));
-      const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?limit=1`);
-      expect(body.results[0]).toMatchObject({
-        operation: 'timesheets.get',
-        changes: [{ event: 'file.exported', after: { groupBy: 'project', projectId, format } }],
-      });
-    });
+const pathFrom = (from: string, to: string, companyId = admin.companyId) =>
+  `/api/timesheets/${companyId}/?from=${from}&to=${to}`;
 
-    test('is asked for over REST alone', async () => {
-      const asked = { company_id: admin.companyId, from: monday, to: monday, format } as never;
-      await expect(admin.trpc.timesheets.get.query(asked)).rejects.toMatchObject({
-        message: expect.stringContaining('format'),
-      });
-    });
+describe('a timesheet as pages', () => {
+  test('has one for each person and week, in their order, each to be signed by two', async () => {
+    const pages = await printed(admin, pathOf(''));
+    const heads = pages.map((page) => /Employee (.+) \(no\. (\d+)\) Period (\S+ to \S+)/.exec(page)!.slice(1));
+    const people = [
+      ['=Łucja Żółć', `${polish.employeeId}`],
+      [admin.name, `${admin.employeeId}`],
+      ['Ελένη Παπαδοπούλου', `${greek.employeeId}`],
+    ];
+    const weeks = ['2026-03-02 to 2026-03-08', '2026-03-09 to 2026-03-15'];
+    expect(heads).toEqual(people.flatMap((person) => weeks.map((week) => [...person, week])));
+    for (const [index, page] of pages.entries()) {
+      expect(page).toContain(`${companyName} Timesheet Employee`);
+      expect(page).toMatch(/ Total \d+\.\d\d /);
+      expect(page).toContain(` Employee: ${people[Math.floor(index / 2)]![0]} Date Approver Date`);
+      expect(page).not.toContain('Page 1');
+    }
+  });
 
-    test('comes five times at once', async () => {
-      const files = await Promise.all(Array.from({ length: 5 }, () => download(admin, pathOf(`format=${format}`))));
-      expect(files.map(({ status, isComplete }) => `${status} ${isComplete}`)).toEqual(Array(5).fill('200 true'));
+  const [engine, site] = ['@Müller & Söhne, "Nord" <x>', '-Строительство'];
+  test.each([
+    ['day', 'Date Hours 2026-03-02 1.17 2026-03-04 2.00 Total 3.17'],
+    ['week', 'Week Mon Tue Wed Thu Fri Sat Sun Hours 2026-W10 1.17 0.00 2.00 0.00 0.00 0.00 0.00 3.17 Total 3.17'],
+    ['project', `Date Project Hours 2026-03-02 ${engine} 1.17 2026-03-04 ${site} 2.00 Total 3.17`],
+    [
+      'task',
+      `Date Task Project Hours 2026-03-02 Turn the crank ${engine} 1.17 2026-03-04 Turn the crank ${site} 2.00 Total 3.17`,
+    ],
+    ['employee', 'Employee Hours Ελένη Παπαδοπούλου 3.17 Total 3.17'],
+  ])('has by %s the time of the period and its total', async (groupBy, table) => {
+    const [first] = await printed(admin, pathOf(`groupBy=${groupBy}&userId=${greek.employeeId}`));
+    expect(first).toContain(` ${table} `);
+  });
+
+  test('has a column for each currency that is on the page, and sums in minor units', async () => {
+    const pages = await printed(admin, pathOf(`amounts=true&userId=${greek.employeeId}`));
+    expect(pages[0]).toContain('Date Hours EUR JPY 2026-03-02 1.17 38.89 2026-03-04 2.00 2468 Total 3.17 38.89 2468');
+    expect(pages[1]).toContain('Date Hours EUR 2026-03-12 8.00 266.64 Total 8.00 266.64');
+    const [whole] = await printed(admin, pathFrom(monday, monday));
+    expect(whole).not.toContain('EUR');
+  });
+
+  test('says the days of a period that is cut, and the project where only its time is there', async () => {
+    const pages = await printed(admin, `${pathFrom('2026-03-04', '2026-03-31')}&projectId=${other.projectId}`);
+    expect(pages).toHaveLength(3);
+    for (const page of pages)
+      expect(page).toContain(
+        'Period 2026-03-02 to 2026-03-08 Days 2026-03-04 to 2026-03-08 only Project -Строительство only Status open',
+      );
+  });
+
+  test('follows the policy, and says the state of the period', async () => {
+    const boss = await service.registerCompany();
+    const worker = await service.addEmployee(boss, { first_name: 'Joan', last_name: 'Clarke' });
+    await logHours(worker, (await startWork(boss)).taskId, monday);
+    const statusOf = async () => /Status (.+?) Date/.exec((await printed(boss, pathOf('', boss.companyId)))[0]!)![1];
+    expect(await statusOf()).toBe('open');
+    await setPolicy(boss, { requireApproval: true });
+    const { _id } = (await submit(worker)).body;
+    expect(await statusOf()).toBe('submitted');
+    const decided = await boss.post('/api/timesheet-periods/decide/', {
+      period_ids: [_id],
+      decision: 'approve',
     });
-  },
-);
+    expect(decided).toMatchObject({ status: 200 });
+    const approved = `approved by ${boss.name} on ${service.clock.now().toISOString().slice(0, 10)}`;
+    expect(await statusOf()).toBe(approved);
+    await setPolicy(boss, { period: 'month' });
+    const pages = await printed(boss, pathOf('', boss.companyId));
+    expect(pages).toEqual([
+      expect.stringContaining(`Period 2026-03-01 to 2026-03-31 Status 2026-03-02 to 2026-03-08 ${approved} Date`),
+    ]);
+  });
+
+  test('goes on on another page under the same heading, and is signed on the last', async () => {
+    const boss = await service.registerCompany();
+    await setPolicy(boss, { period: 'month' });
+    const work = await startWork(boss);
+    const count = 40;
+    for (let number = 1; number <= count; number += 1) {
+      const task = await addTask(boss, work.projectId);
+      await boss.patch(`/api/tasks/${task}/`, { title: `No. ${number} ${'of a long title '.repeat(10)}` });
+      await logHours(
+        boss,
+        task,
+        `2026-03-${String(1 + (number % 28)).padStart(2, '0')}`,
+        number > 28 ? '10' : '12',
+        number > 28 ? '11' : '13',
+      );
+    }
+    const pages = await printed(boss, pathOf('groupBy=task', boss.companyId));
+    expect(pages.length).toBeGreaterThan(1);
+    for (const [index, page] of pages.entries()) {
+      expect(page).toContain(
+        `${boss.name} (no. ${boss.employeeId}) Period 2026-03-01 to 2026-03-31 Status open Date Task Project Hours`,
+      );
+      expect(page).toContain(`Page ${index + 1} of ${pages.length}`);
+    }
+    const isLast = pages.map((_, index) => index === pages.length - 1);
+    expect(pages.map((page) => page.includes('Approver'))).toEqual(isLast);
+    expect(pages.map((page) => page.includes(`Total ${count}.00`))).toEqual(isLast);
+    expect(pages.filter((page) => !page.includes('No. '))).toEqual([]);
+    const numbers = pages.flatMap((page) => [...page.matchAll(/No\. (\d+) of/g)].map(([, number]) => Number(number)));
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+  });
+
+  test('is one page where there is no time', async () => {
+    expect(await printed(admin, pathFrom('2020-01-01', '2020-01-31'))).toEqual([
+      `${companyName} Timesheet Days 2020-01-01 to 2020-01-31 No time was logged on these days.`,
+    ]);
+  });
+
+  test('embeds of its fonts what it needs', async () => {
+    const { bytes } = await download(admin, pathOf('format=pdf'));
+    expect(bytes.length).toBeLessThan(60_000);
+    expect(bytes.toString('latin1').match(/\/FontFile2/g)).toHaveLength(2);
+  });
+});
+
+describe.each([
+  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'PK'],
+  ['pdf', 'application/pdf', '%PDF-'],
+])('a timesheet as %s', (format, mediaType, magic) => {
+  test('is a file with a name, and is not compressed twice', async () => {
+    const { headers, bytes } = await download(admin, pathOf(`format=${format}&groupBy=week`));
+    expect(headers).toMatchObject({
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="timesheet_2026-03-01_2026-03-31_by_week.${format}"`,
+      'cache-control': 'no-store',
+    });
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(bytes.toString('latin1').startsWith(magic)).toBe(true);
+    const compressing = await admin.send('GET', pathOf(`format=${format}`), undefined, {
+      headers: { 'accept-encoding': 'br, gzip' },
+    });
+    expect(compressing.headers.get('content-encoding')).toBeNull();
+    const head = await admin.send('HEAD', pathOf(`format=${format}&groupBy=week`));
+    expect([head.status, head.headers.get('content-type'), head.body]).toEqual([200, mediaType, '']);
+  });
+
+  test('is for those who may have the CSV', async () => {
+    const query = `format=${format}`;
+    expect(errorOf(await neighbour.get(pathOf(query)))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await service.anonymous.get(pathOf(query)))).toMatchObject({ status: 401 });
+    expect(errorOf(await greek.get(pathOf(`${query}&userId=${admin.employeeId}`)))).toMatchObject({ status: 403 });
+    for (const actor of [greek, leader])
+      expect(errorOf(await actor.get(pathOf(`${query}&amounts=true`)))).toMatchObject({ code: 'ADMIN_REQUIRED' });
+    expect((await leader.get(pathOf(`${query}&userId=${greek.employeeId}`))).status).toBe(200);
+    expect(errorOf(await admin.get(`${pathOf(query)}&to=2026-02-01`))).toMatchObject({ status: 400 });
+  });
+
+  test('is a row of the audit log', async () => {
+    await download(admin, pathOf(`format=${format}&groupBy=project&projectId=${projectId}`));
+    const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?limit=1`);
+    expect(body.results[0]).toMatchObject({
+      operation: 'timesheets.get',
+      changes: [{ event: 'file.exported', after: { groupBy: 'project', projectId, format } }],
+    });
+  });
+
+  test('is asked for over REST alone', async () => {
+    const asked = { company_id: admin.companyId, from: monday, to: monday, format } as never;
+    await expect(admin.trpc.timesheets.get.query(asked)).rejects.toMatchObject({
+      message: expect.stringContaining('format'),
+    });
+  });
+
+  test('comes five times at once', async () => {
+    const files = await Promise.all(Array.from({ length: 5 }, () => download(admin, pathOf(`format=${format}`))));
+    expect(files.map(({ status, isComplete }) => `${status} ${isComplete}`)).toEqual(Array(5).fill('200 true'));
+  });
+});
