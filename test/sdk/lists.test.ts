@@ -88,6 +88,16 @@ describe('a file', () => {
     expect(sheet).toMatchObject({ groupBy: 'project', totalSeconds: 5400 });
   });
 
+  test.each(['xlsx', 'pdf'] as const)('of bytes comes whole: %s', async (format) => {
+    const client = connect(url, { session });
+    const file = await client.timesheets[format]({ ...range, groupBy: 'project' });
+    expect(file.filename).toBe(`timesheet_2026-03-01_2026-03-31_by_project.${format}`);
+    const bytes = Buffer.from(await file.bytes());
+    const [begin, end] = format === 'pdf' ? ['%PDF-', '%%EOF\n'] : ['PK\u{3}\u{4}', 'PK\u{5}\u{6}'];
+    const text = bytes.toString('latin1');
+    expect([text.startsWith(begin), text.includes(end, bytes.length - 64)]).toEqual([true, true]);
+  });
+
   test('that is refused is an API error before its first piece', async () => {
     const client = connect(url, { session });
     expect(await codeOf(client.timesheets.csv({ ...range, to: '2026-02-01' }))).toBe('VALIDATION_FAILED');

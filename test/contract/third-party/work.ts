@@ -82,6 +82,17 @@ export async function logTime({ companyId, ada, grace }: Company, { taskId }: Wo
     parseAs: 'text',
   });
   assert.match(String(csv.data), /^Total,/m);
+  for (const [format, magic] of [
+    ['xlsx', 'PK'],
+    ['pdf', '%PDF-'],
+  ] as const) {
+    const file = await asGrace.GET('/api/timesheets/{company_id}/', {
+      params: { path: ofCompany, query: { ...range, format } },
+      parseAs: 'arrayBuffer',
+    });
+    assert.ok(file.data);
+    assert.equal(Buffer.from(file.data).toString('latin1', 0, magic.length), magic);
+  }
   const { employees } = await answerOf(
     clientOf(ada.pair).GET('/api/performance/{company_id}/', { params: { path: ofCompany } }),
   );

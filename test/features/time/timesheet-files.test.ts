@@ -1,8 +1,11 @@
+import { buffer } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import { readXlsx } from 'hucre/xlsx';
+import { sql } from 'kysely';
 import readExcelFile from 'read-excel-file/node';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { describe, expect, test } from 'vitest';
+import { xlsxPieces } from '../../../server/kernel/wire/xlsx.ts';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { createDownload } from '../../support/download.ts';
 import { logHours, monday, setPolicy, submit } from '../../support/periods.ts';
@@ -207,17 +210,11 @@ describe('a timesheet as pages', () => {
     const boss = await service.registerCompany();
     await setPolicy(boss, { period: 'month' });
     const work = await startWork(boss);
-    const count = 40;
+    const count = 20;
     for (let number = 1; number <= count; number += 1) {
       const task = await addTask(boss, work.projectId);
       await boss.patch(`/api/tasks/${task}/`, { title: `No. ${number} ${'of a long title '.repeat(10)}` });
-      await logHours(
-        boss,
-        task,
-        `2026-03-${String(1 + (number % 28)).padStart(2, '0')}`,
-        number > 28 ? '10' : '12',
-        number > 28 ? '11' : '13',
-      );
+      await logHours(boss, task, `2026-03-${String(number).padStart(2, '0')}`);
     }
     const pages = await printed(boss, pathOf('groupBy=task', boss.companyId));
     expect(pages.length).toBeGreaterThan(1);
@@ -299,5 +296,107 @@ describe.each([
   test('comes five times at once', async () => {
     const files = await Promise.all(Array.from({ length: 5 }, () => download(admin, pathOf(`format=${format}`))));
     expect(files.map(({ status, isComplete }) => `${status} ${isComplete}`)).toEqual(Array(5).fill('200 true'));
+  });
+});
+
+describe('a long timesheet', { timeout: 120_000 }, async () => {
+  const people = 120;
+  const days = 180;
+  const boss = await service.registerCompany();
+  const work = await startWork(boss);
+  const { db } = service.database;
+  await sql`
+    with account as (
+      insert into accounts (email, created_at, updated_at)
+      select 'crowd' || n || '@example.com', now(), now() from generate_series(1, ${people}::integer) as n
+      returning account_id, email
+    ), person as (
+      insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)
+      select ${boss.companyId}::bigint, account_id, email, 'Crowd', email, '', now(), now() from account
+      returning company_id, employee_id
+    )
+    insert into task_logs (company_id, project_id, task_id, employee_id, start_time, end_time, manual_add, created_at, updated_at)
+    select company_id, ${work.projectId}, ${work.taskId}, employee_id, at, at + interval '90 minutes', true, now(), now()
+    from person cross join generate_series(0, ${days - 1}::integer) as n, lateral (select '2026-01-05T10:00:00Z'::timestamptz + n * interval '1 day' as at) as d`.execute(
+    db,
+  );
+  const path = `/api/timesheets/${boss.companyId}/?from=2026-01-01&to=2026-12-31`;
+
+  /** The whole file; says what it took. */
+  async function measured(format: string): Promise<Buffer> {
+    let heap = 0;
+    const timer = setInterval(() => (heap = Math.max(heap, process.memoryUsage().heapUsed)), 20);
+    const before = process.memoryUsage().heapUsed;
+    const at = performance.now();
+    const { bytes, isComplete } = await download(boss, `${path}&format=${format}`);
+    clearInterval(timer);
+    const [milliseconds, grown] = [Math.round(performance.now() - at), Math.round((heap - before) / 1e6)];
+    process.stdout.write(
+      `${people * days} rows as ${format}: ${bytes.length} bytes in ${milliseconds} ms, the heap grew by ${grown} MB\n`,
+    );
+    expect([isComplete, grown < 150]).toEqual([true, true]);
+    return bytes;
+  }
+
+  test('comes whole as a workbook, and needs memory for a part of it', async () => {
+    const [sheet] = await readExcelFile(await measured('xlsx'));
+    const rows = sheet!.data as (string | number | Date)[][];
+    expect(rows).toHaveLength(people * days + 2);
+    expect(rows.at(-1)).toEqual(['Total', null, null, people * days * 5400, people * days * 1.5]);
+    const places = rows.slice(1, -1).map((row) => `${row[0] as number} ${(row[2] as Date).toISOString()}`);
+    expect(new Set(places).size).toBe(people * days);
+  });
+
+  test('comes whole as pages, and needs memory for a part of it', async () => {
+    const file = await getDocumentProxy(new Uint8Array(await measured('pdf')));
+    // From a Monday on, and the last week is not whole.
+    expect(file.numPages).toBe(people * Math.ceil(days / 7));
+  });
+
+  test('begins before all of it is read, and is cut off where it cannot go on', async () => {
+    const rename = (from: string, to: string) =>
+      sql`alter function ${sql.ref(from)}(date, text) rename to ${sql.ref(to)}`.execute(db);
+    const breakDays = () => rename('local_day_start', 'local_day_start_away');
+    const { bytes, isComplete } = await download(boss, `${path}&format=pdf`, breakDays);
+    await rename('local_day_start_away', 'local_day_start');
+    expect(isComplete).toBe(false);
+    expect(bytes.toString('latin1')).toMatch(/^%PDF-/);
+    expect(bytes.toString('latin1')).not.toContain('%%EOF');
+    expect(service.log()).toContain('an answer broke off');
+  });
+});
+
+describe('a workbook that is being written', () => {
+  const columns = [{ name: 'n', format: '0', isDate: false }];
+  /** Counts what is read of it, until `failsAt`. */
+  function source(failsAt = Infinity) {
+    const seen = { batches: 0, isOver: false };
+    async function* batches() {
+      try {
+        for (; seen.batches < 1_000;) {
+          if (seen.batches === failsAt) throw new Error('the database went away');
+          seen.batches += 1;
+          yield Array.from({ length: 1_000 }, () => [Math.random()]);
+        }
+      } finally {
+        seen.isOver = true;
+      }
+    }
+    return { seen, pieces: xlsxPieces({ name: 'Sheet', columns, batches: batches(), lastRow: () => [0] }) };
+  }
+
+  test('has begun before its rows are read, and stops with its reader', async () => {
+    const { seen, pieces } = source();
+    for await (const piece of pieces) if (piece.length > 0) break;
+    expect(seen.isOver).toBe(true);
+    expect(seen.batches).toBeLessThan(100);
+  });
+
+  test('fails before its first byte where no row can be read, and later where the next one cannot', async () => {
+    await expect(source(0).pieces.next()).rejects.toThrow('the database went away');
+    const { seen, pieces } = source(200);
+    expect((await pieces.next()).done).toBe(false);
+    await expect(buffer(pieces)).rejects.toThrow('the database went away');
+    expect(seen.isOver).toBe(true);
   });
 });

@@ -318,6 +318,16 @@ describe('contract 5, timesheets', async () => {
     expect(rows.flat()).toContain('Zoë Comma, "quoted"');
   });
 
+  test.each([
+    ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'PK'],
+    ['pdf', 'application/pdf', '%PDF-'],
+  ])('are a %s to download', async (format, mediaType, magic) => {
+    const answer = await boss.get(`${path}&groupBy=project&format=${format}`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, mediaType]);
+    expect(answer.headers.get('content-disposition')).toMatch(new RegExp(`^attachment; filename="[^"]+\\.${format}"$`));
+    expect(answer.text.startsWith(magic)).toBe(true);
+  });
+
   test('ask for from and to, and refuse other groups and formats', async () => {
     const at = `/api/timesheets/${boss.companyId}/`;
     expect(said(await boss.get(at))).toBe('400 VALIDATION_FAILED from:required to:required');
