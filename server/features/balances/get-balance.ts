@@ -67,6 +67,7 @@ async function listDays(db: Db, asked: EmployeeRange): Promise<Day[]> {
     select e.day as date, e.minutes * 60 as expected, coalesce(w.working_seconds, 0) as worked, e.holiday
     from ${expectedDaysOf(asked)} as e
     left join work_days as w on w.company_id = ${asked.companyId} and w.employee_id = ${asked.employeeId} and w.day = e.day
+      and w.day between ${asked.from}::date and ${asked.to}::date
     order by e.day`.execute(db);
   return rows;
 }

@@ -58,6 +58,7 @@ export const setWorkingHours = admin
         .execute();
     const entry = (of: number[] | null) => of && { validFrom: day, minutes: of };
     const change = { event: 'working_hours.set', kind: 'employee', id: employeeId };
-    noteChange(db, companyId, { ...change, before: entry(before), after: entry(minutes) });
+    if (JSON.stringify(before) !== JSON.stringify(minutes))
+      noteChange(db, companyId, { ...change, before: entry(before), after: entry(minutes) });
     return { employee_id: employeeId, entries: await listEntries(db, companyId, employeeId) };
   });

@@ -116,7 +116,8 @@ describe('working hours', () => {
 
   test('are in the audit log with what they were', async () => {
     const { admin, grace } = await startCompany();
-    for (const minutes of [week, half, null]) await setHours(admin, grace.employeeId, '2026-03-02', minutes);
+    for (const minutes of [week, half, half, null, null])
+      await setHours(admin, grace.employeeId, '2026-03-02', minutes);
     const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?operation=workingHours.set`);
     const entry = (minutes: number[]) => ({ validFrom: '2026-03-02', minutes });
     const head = { event: 'working_hours.set', kind: 'employee', id: grace.employeeId };
