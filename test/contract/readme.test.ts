@@ -94,7 +94,7 @@ test(
       TMPDIR: checkout.folder,
     });
     const parts = said.split(/^---\n/m).map((part) => part.trim());
-    const [, , , team, work, reading, wrong, refusals, twice, limits, , key, , money, types] = parts;
+    const [, , , team, work, reading, files, wrong, refusals, twice, limits, , key, , money, types] = parts;
     expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
     expect(answersIn(work!)).toMatchObject([
       { durationSeconds: 3600, description: 'First gear' },
@@ -105,6 +105,12 @@ test(
       { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
       { comments: [{ likeCount: 0, replies: [] }] },
     ]);
+    expect(files).toBe('');
+    for (const [name, magic] of [
+      ['hours.xlsx', 'PK'],
+      ['hours.pdf', '%PDF-'],
+    ] as const)
+      expect((await readFile(join(checkout.folder, name), 'latin1')).slice(0, magic.length)).toBe(magic);
     expect(answersIn(wrong!)).toMatchObject([
       { status: 400, code: 'VALIDATION_FAILED', issues: [{ path: ['start_time'] }, { path: ['end_time'] }] },
     ]);

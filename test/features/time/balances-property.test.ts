@@ -174,6 +174,6 @@ test('balances are those of a recount, to the second', async () => {
           expect(body).toEqual(recount(world, person, range));
         }
     }),
-    { numRuns: 10 },
+    { numRuns: 5 },
   );
 }, 120_000);
