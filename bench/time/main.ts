@@ -14,7 +14,8 @@ import { grow, hire, seconds, workdays, type Company } from './company.ts';
 
 /*
  * The cost of time logs in large numbers: medians over HTTP, one request at a time, in companies of several sizes that
- * take turns, and the growth from size to size. What is asked of the days of a person, of periods and of statistics must not grow with the logs.
+ * take turns, and the growth from size to size. Balances, periods, statistics, performance and creates must not grow
+ * with the logs.
  *
  *   npm run bench:time -- --sizes 10k,1m,10m
  *
