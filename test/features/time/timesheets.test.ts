@@ -183,7 +183,7 @@ describe('a timesheet is refused', () => {
     ['for days the wrong way round', 'from=2026-03-02&to=2026-03-01', ['to']],
     ['for more than 366 days', 'from=2025-03-01&to=2026-03-02', ['to']],
     ['for an unknown grouping', `${march}&groupBy=month`, ['groupBy']],
-    ['in an unknown format', `${march}&format=xlsx`, ['format']],
+    ['in an unknown format', `${march}&format=ods`, ['format']],
     ['for what is no identifier', `${march}&userId=me&projectId=0`, ['userId', 'projectId']],
   ])('%s', async (_what, query, issues) => {
     expect(errorOf(await sheetOf(admin, query))).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues });
