@@ -35,10 +35,12 @@ export async function* sheetsOf(db: Db, scope: Scope, groupBy: Grouping): AsyncG
     const [sums, states] = await Promise.all([sumByDay(db, scope, ids, detail), listStates(db, scope, ids)]);
     const details =
       detail && (await nameDetails(db, companyId, detail, [...new Set(sums.map((sum) => sum.detail_id!))]));
+    const sumsOf = Map.groupBy(sums, (sum) => sum.subject_id);
     for (const { employee_id: userId, name } of people) {
       const person = { userId, name };
+      const ofPerson = sumsOf.get(userId) ?? [];
       for (const { firstDay, lastDay } of periods) {
-        const ofPeriod = sums.filter((sum) => sum.subject_id === userId && sum.day >= firstDay && sum.day <= lastDay);
+        const ofPeriod = ofPerson.filter((sum) => sum.day >= firstDay && sum.day <= lastDay);
         if (ofPeriod.length === 0) continue;
         yield {
           person,
