@@ -6,6 +6,9 @@ import { foreignMark } from './world.ts';
 /** What only the inside of a service knows. */
 const inside = /\bat (?:async )?\S+ \(|\.ts:\d+|node_modules|SQLSTATE|syntax error at or near|violates \w+ constraint/;
 
+/** Files that are no text. */
+const files = /^application\/(?:pdf|vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/;
+
 /** Says what is wrong with the answer to a request: nothing, or a sentence for each thing. */
 export function createVerdict(document: ApiDocument): (request: FuzzRequest, answer: FuzzAnswer) => string[] {
   const check = createDocumentCheck(document.whole);
@@ -17,7 +20,9 @@ export function createVerdict(document: ApiDocument): (request: FuzzRequest, ans
     const name = `${method} ${request.operation}`;
     const problems: string[] = [];
     if (status >= 500) problems.push(`${name} answered ${status}`);
-    if (body.includes('\ufffd') && !bodyHas(request, '\ufffd')) problems.push(`${name} answered text that is no UTF-8`);
+    const isText = !files.test(headers['content-type'] ?? '');
+    if (isText && body.includes('\ufffd') && !bodyHas(request, '\ufffd'))
+      problems.push(`${name} answered text that is no UTF-8`);
     if (inside.test(body)) problems.push(`${name} tells of its inside: ${inside.exec(body)![0]}`);
     if (body.includes(foreignMark) && !isTheirs(request)) problems.push(`${name} tells what another company keeps`);
     try {
