@@ -32,7 +32,8 @@ export async function* sheetsOf(db: Db, scope: Scope, groupBy: Grouping): AsyncG
   const detail = detailOf[groupBy];
   for (const people of batchesOf(sortByName(await listPeople(db, scope)), peopleAtOnce)) {
     const ids = people.map((person) => person.employee_id);
-    const [sums, states] = await Promise.all([sumByDay(db, scope, ids, detail), listStates(db, scope, ids)]);
+    const sums = await sumByDay(db, scope, ids, detail);
+    const states = await listStates(db, scope, ids);
     const details =
       detail && (await nameDetails(db, companyId, detail, [...new Set(sums.map((sum) => sum.detail_id!))]));
     const sumsOf = Map.groupBy(sums, (sum) => sum.subject_id);

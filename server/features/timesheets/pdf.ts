@@ -39,11 +39,12 @@ const [ink, grey, line, fill] = ['#1a1a1a', '#5c5c5c', '#c8c8c8', '#f0f0f0'];
 const files = createRequire(import.meta.url);
 const readFont = (name: string) => readFile(files.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`));
 /** Read with the first document. */
-let fonts: Promise<[regular: Buffer, bold: Buffer]> | undefined;
+let fonts: { regular: Buffer; bold: Buffer } | undefined;
 
 export async function* pdfPieces({ sheets, ...about }: Report): AsyncGenerator<Uint8Array> {
-  fonts ??= Promise.all([readFont('DejaVuSansCondensed'), readFont('DejaVuSansCondensed-Bold')]);
-  const [[regular, bold], { default: PDFDocument }] = await Promise.all([fonts, import('pdfkit')]);
+  fonts ??= { regular: await readFont('DejaVuSansCondensed'), bold: await readFont('DejaVuSansCondensed-Bold') };
+  const { regular, bold } = fonts;
+  const { default: PDFDocument } = await import('pdfkit');
   const doc = new PDFDocument({
     size: [paperWidth, paperHeight],
     // Text is placed, and never moves to another page by itself.

@@ -69,6 +69,8 @@ export async function logTime({ companyId, ada, grace }: Company, { taskId }: Wo
   assert.equal(timer.userId, grace.id);
   assert.equal(await codeOf(asGrace.POST('/api/tasklogs/timer/start/', { body: { taskId } })), 'TIMER_RUNNING');
   assert.equal((await answerOf(asGrace.POST('/api/tasklogs/timer/stop/'))).manualAdd, false);
+  await answerOf(asGrace.POST('/api/tasklogs/timer/start/', { body: { taskId } }));
+  assert.deepEqual(await answerOf(asGrace.DELETE('/api/tasklogs/timer/{employee_id}/', ofGrace)), { success: true });
 
   const ofCompany = { company_id: companyId };
   const range = { from: '2026-03-01', to: '2026-03-31' } as const;
