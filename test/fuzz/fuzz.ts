@@ -156,11 +156,12 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     });
   }
 
-  /** The last tenth of the requests is for what has not succeeded yet. */
+  /** Of the last tenth of the requests every other is for what has not succeeded yet; the rest bring the mails that it may need. */
   function sourceAt(from: number): Source {
     const left = document.operations.filter(({ id }) => !done.has(id));
     if (from < requests * 0.9 || left.length === 0) return source;
-    return { ...source, document: { ...document, operations: left } };
+    const operations = document.operations.flatMap((one, index) => [one, left[index % left.length]!]);
+    return { ...source, document: { ...document, operations } };
   }
 
   await makeWorld(0);
@@ -174,7 +175,12 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
       if (answer) learn(batch[index]!, answer);
       if (problems.length > 0) await note(batch[index]!, answer, problems);
     }
-    secrets.push(...(await mails.takeNew()).flatMap(secretsOf));
+    for (const secret of (await mails.takeNew()).flatMap(secretsOf)) {
+      // A new code ends the one before, which would only use up the attempts.
+      const before = secrets.findIndex(({ email }) => email !== undefined && email === secret['email']);
+      if (before !== -1) secrets.splice(before, 1);
+      secrets.push(secret);
+    }
     secrets.splice(0, secrets.length - 40);
     const end = from + batch.length;
     if (end - madeAt >= worldLasts || !(await world!.refresh())) await makeWorld(end);

@@ -99,6 +99,8 @@ function recipesFor({ id, body }: Documented, actor: Actor, secrets: Recipe[]): 
     { sender: employeeId, reply_to: null, mentionedEmails: [], image: null },
     { mentionedEmails: [] },
     { companyId },
+    // Only an address that has an account is sent a code to sign in with.
+    ...(id === 'auth.verifyEmail' ? [{ email }] : []),
     ...(refreshToken === undefined || id === 'auth.logout' ? [] : [{ refresh_token: refreshToken }]),
     ...secrets,
   ];
