@@ -68,15 +68,17 @@ const prepare: Record<string, (things: Things, me: Actor) => Promise<Input>> = {
   'employees.delete': ({ colleague, task }) => startTimer(colleague, task, 1),
 };
 
-/** Locks all days of ten years for everybody in the company. */
-const lockAll = () =>
+/** Locks all days of ten years for those who are in the things of an operation; who is left of earlier ones has no time. */
+const lockAll = ({ colleague }: Things) =>
   sql`
     insert into timesheet_periods (
       company_id, employee_id, first_day, last_day, state, submitted_by_id, submitted_at, expected_minutes, snapshot
     )
     select company_id, employee_id, day, (day + interval '1 month')::date - 1, 'approved', employee_id, now(), 0, '[]'
     from employees cross join (select ('2026-01-01'::date + n * interval '1 month')::date as day from generate_series(0, 119) as n) as months
-    where company_id = ${admin.companyId}`.execute(db);
+    where company_id = ${admin.companyId} and employee_id in (${admin.employeeId}, ${plain.employeeId}, ${colleague})`.execute(
+    db,
+  );
 
 /** The logs of the company, but for what a change of nothing writes. */
 const logs = () =>
@@ -112,7 +114,7 @@ async function call(operation: Operation, isLocked: boolean): Promise<{ answer: 
     await sql`
       update timesheet_periods set first_day = '2024-01-01', last_day = '2024-01-07'
       where company_id = ${admin.companyId}`.execute(db);
-    await lockAll();
+    await lockAll(things);
   }
   const input = { ...exampleWith(operation, (kind) => things[kind], fitting[operation.name]), ...prepared };
   const before = await logs();
