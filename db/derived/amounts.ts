@@ -59,10 +59,13 @@ const rates = beforeEachRow('task_logs', 'rate_task_log', {
           return new;
         end if;
       end if;
-      select r.minor_units, r.currency into new.rate_minor_units, new.currency
-      from companies as c cross join lateral ${ofNewLog} as r
-      where c.company_id = new.company_id and new.billable
-        and exists (select from rates where company_id = new.company_id);`,
+      new.rate_minor_units := null;
+      new.currency := null;
+      -- First, because most companies have no rates.
+      if new.billable and exists (select from rates where company_id = new.company_id) then
+        select r.minor_units, r.currency into new.rate_minor_units, new.currency
+        from companies as c cross join lateral ${ofNewLog} as r where c.company_id = new.company_id;
+      end if;`,
 });
 
 const amountOfLog = amountOf('duration_seconds', 'rate_minor_units');
@@ -70,11 +73,11 @@ const amountOfLog = amountOf('duration_seconds', 'rate_minor_units');
 // Named so that it fires after the trigger of work time, which locks the days of employees first.
 const ofLogs = onEachStatement('task_logs', 'total_project_amounts', {
   body: (changes) => `
+    if not exists (select from ${changes} as c where currency is not null) then return null; end if;
     -- The budget of a project stays while what it is compared with changes.
     perform from projects as p
     where (p.company_id, p.project_id) in (select company_id, project_id from ${changes} as c where currency is not null)
     order by p.company_id, p.project_id for no key update;
-    if not found then return null; end if;
     insert into project_amounts as a (company_id, project_id, currency, minor_units)
     select company_id, project_id, currency, sum(sign * (${amountOfLog}))
     from ${changes} as c where currency is not null
