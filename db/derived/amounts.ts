@@ -70,14 +70,20 @@ const rates = beforeEachRow('task_logs', 'rate_task_log', {
 
 const amountOfLog = amountOf('duration_seconds', 'rate_minor_units');
 
-// Named so that it fires after the trigger of work time, which locks the days of employees first.
-const ofLogs = onEachStatement('task_logs', 'total_project_amounts', {
-  body: (changes) => `
-    if not exists (select from ${changes} as c where currency is not null) then return null; end if;
-    -- The budget of a project stays while what it is compared with changes.
+/**
+ * The budget of a project stays while what it is compared with changes. New and deleted logs have changed the time of their
+ * projects already, so only an update may have locked none.
+ */
+const lockProjects = (changes: string): string => `
     perform from projects as p
     where (p.company_id, p.project_id) in (select company_id, project_id from ${changes} as c where currency is not null)
-    order by p.company_id, p.project_id for no key update;
+    order by p.company_id, p.project_id for no key update;`;
+
+// Named so that it fires after the trigger of work time, which locks the days of employees first.
+const ofLogs = onEachStatement('task_logs', 'total_project_amounts', {
+  body: (changes, event) => `
+    if not exists (select from ${changes} as c where currency is not null) then return null; end if;
+    ${event === 'update' ? lockProjects(changes) : ''}
     insert into project_amounts as a (company_id, project_id, currency, minor_units)
     select company_id, project_id, currency, sum(sign * (${amountOfLog}))
     from ${changes} as c where currency is not null
