@@ -33,7 +33,10 @@ async function answerOf(call: Promise<Answer>): Promise<Answer['body']> {
 }
 
 /** A record as everybody in the company may see it. */
-const withoutMoney = ({ charge: _, budget: __, amounts: ___, ...record }: Answer['body']): Answer['body'] => record;
+function withoutMoney(record: Answer['body']): Answer['body'] {
+  const { charge: _, budget: __, amounts: ___, ...others } = record;
+  return others;
+}
 
 async function startProject(actor: Actor): Promise<number> {
   return (await answerOf(actor.post('/api/projects/', { name: 'Difference Engine' })))._id;
