@@ -14,13 +14,12 @@ import { grow, hire, seconds, workdays, type Company } from './company.ts';
 
 /*
  * The cost of time logs in large numbers: medians over HTTP, one request at a time, in companies of several sizes that
- * take turns, and the growth from size to size. Balances, periods, statistics, performance and creates must not grow
- * with the logs.
+ * take turns, and the growth from size to size. Balances, periods, statistics and creates must not grow with the logs.
  *
  *   npm run bench:time -- --sizes 10k,1m,10m
  *
  * It needs a PostgreSQL server, at BENCH_DATABASE_URL or 127.0.0.1:5432, on which it may create a database; that is
- * dropped at the end. Ten million logs take some 5 GB and a quarter of an hour.
+ * dropped at the end. Ten million logs take some 5 GB and ten minutes.
  */
 const { values: options } = parseArgs({
   options: { sizes: { type: 'string', default: '10k,1m,10m' }, rounds: { type: 'string', default: '40' } },
