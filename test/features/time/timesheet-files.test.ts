@@ -7,6 +7,7 @@ import { extractText, getDocumentProxy } from 'unpdf';
 import { describe, expect, test } from 'vitest';
 import { xlsxPieces } from '../../../server/kernel/wire/xlsx.ts';
 import { errorOf, type Actor } from '../../support/actor.ts';
+import { addCrowd } from '../../support/crowd.ts';
 import { createDownload } from '../../support/download.ts';
 import { logHours, monday, setPolicy, submit } from '../../support/periods.ts';
 import { startService } from '../../support/service.ts';
@@ -305,21 +306,7 @@ describe('a long timesheet', { timeout: 120_000 }, async () => {
   const boss = await service.registerCompany();
   const work = await startWork(boss);
   const { db } = service.database;
-  await sql`
-    with account as (
-      insert into accounts (email, created_at, updated_at)
-      select 'crowd' || n || '@example.com', now(), now() from generate_series(1, ${people}::integer) as n
-      returning account_id, email
-    ), person as (
-      insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)
-      select ${boss.companyId}::bigint, account_id, email, 'Crowd', email, '', now(), now() from account
-      returning company_id, employee_id
-    )
-    insert into task_logs (company_id, project_id, task_id, employee_id, start_time, end_time, manual_add, created_at, updated_at)
-    select company_id, ${work.projectId}, ${work.taskId}, employee_id, at, at + interval '90 minutes', true, now(), now()
-    from person cross join generate_series(0, ${days - 1}::integer) as n, lateral (select '2026-01-05T10:00:00Z'::timestamptz + n * interval '1 day' as at) as d`.execute(
-    db,
-  );
+  await addCrowd(db, { companyId: boss.companyId, ...work, people, firstDay: '2026-01-05', days });
   const path = `/api/timesheets/${boss.companyId}/?from=2026-01-01&to=2026-12-31`;
 
   /** The whole file; says what it took. */

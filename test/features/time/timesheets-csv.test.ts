@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { csvLine } from '../../../server/kernel/wire/csv.ts';
+import { addCrowd } from '../../support/crowd.ts';
 import { createDownload } from '../../support/download.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
@@ -120,21 +121,7 @@ describe('a long timesheet', () => {
     const boss = await service.registerCompany();
     const work = await startWork(boss);
     const { db } = service.database;
-    await sql`
-      with account as (
-        insert into accounts (email, created_at, updated_at)
-        select 'crowd' || n || '@example.com', now(), now() from generate_series(1, ${people}::integer) as n
-        returning account_id, email
-      )
-      insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)
-      select ${boss.companyId}, account_id, email, 'Crowd', substr(email, 6, 3), '', now(), now() from account`.execute(
-      db,
-    );
-    await sql`
-      insert into task_logs (company_id, project_id, task_id, employee_id, start_time, end_time, manual_add, created_at, updated_at)
-      select ${boss.companyId}, ${work.projectId}, ${work.taskId}, employee_id, at, at + interval '90 minutes', true, now(), now()
-      from employees cross join generate_series('2026-03-01T10:00:00Z'::timestamptz, '2026-03-31T10:00:00Z', '1 day') as at
-      where company_id = ${boss.companyId} and first_name = 'Crowd'`.execute(db);
+    await addCrowd(db, { companyId: boss.companyId, ...work, people, firstDay: '2026-03-01', days: 31 });
     const path = `/api/timesheets/${boss.companyId}/?${range}`;
     const { bytes, isComplete } = await download(boss, `${path}&format=csv`);
     const [, ...lines] = parseCsv(bytes.toString().slice(1));
