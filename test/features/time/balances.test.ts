@@ -119,6 +119,8 @@ describe('a balance', () => {
     const { body } = await getBalance(grace, '2028-01-01', '2028-12-31');
     expect(body.days).toHaveLength(366);
     expect(body).toMatchObject({ expectedSeconds: 366 * 86_400, differenceSeconds: -366 * 86_400 });
+    const again = await Promise.all(Array.from({ length: 5 }, () => getBalance(grace, '2028-01-01', '2028-12-31')));
+    expect(again.map((answer) => answer.body)).toEqual(Array(5).fill(body));
     expect((await getBalance(grace, '9999-01-01', '9999-12-31')).status).toBe(200);
   });
 
