@@ -1164,7 +1164,7 @@ export interface TimePoliciesUpdateInput {
 
 export interface RatesListInput {
   company_id: number;
-  /** A rate of this task, whoever works on it; given alone */
+  /** A rate of this task for all who work on it; given alone */
   task_id?: number;
   /** A rate of this project */
   project_id?: number;
@@ -1200,7 +1200,7 @@ export interface RatesListAnswer {
 
 export interface RatesSetInput {
   company_id: number;
-  /** A rate of this task, whoever works on it; given alone */
+  /** A rate of this task for all who work on it; given alone */
   task_id?: number;
   /** A rate of this project */
   project_id?: number;

@@ -42,7 +42,7 @@ export function onEachStatement(
   });
 }
 
-/** Builds a trigger that completes single rows before they are stored: `body` sets columns of `new`. */
+/** Builds a trigger for single rows before they are stored: `body` may set columns of `new`. */
 export const beforeEachRow = (
   table: string,
   name: string,

@@ -10,7 +10,7 @@ import { idOf, text } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { lockCompany } from '../company/queries.ts';
 import { listInRange, type Holiday, type Range } from './queries.ts';
-import { holidayDate, Holidays } from './schemas.ts';
+import { holidayDate, holidayName, Holidays } from './schemas.ts';
 
 export const replaceHolidays = admin
   .meta(
@@ -34,7 +34,7 @@ export const replaceHolidays = admin
         .array(
           z.object({
             date: holidayDate,
-            name: text({ max: 100 }).meta({ description: 'Name of the holiday', examples: ['Saint Patrick’s Day'] }),
+            name: text({ max: 100 }).meta(holidayName),
           }),
         )
         .max(rangeDaysMax, `must have at most ${rangeDaysMax} holidays`)
@@ -52,7 +52,8 @@ export const replaceHolidays = admin
     // Two lists for the same days come one after the other, so that neither adds to the other.
     await lockCompany(db, companyId);
     const before = await listInRange(db, companyId, { from, to });
-    const { days, names } = { days: holidays.map(({ date }) => date), names: holidays.map(({ name }) => name) };
+    const days = holidays.map(({ date }) => date);
+    const names = holidays.map(({ name }) => name);
     await db
       .deleteFrom('holidays')
       .where('company_id', '=', companyId)

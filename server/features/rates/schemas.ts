@@ -10,7 +10,7 @@ const validFrom = day.meta({
 
 /** What a rate is for. */
 export const subjectFields = {
-  task_id: idOf('task').optional().meta({ description: 'A rate of this task, whoever works on it; given alone' }),
+  task_id: idOf('task').optional().meta({ description: 'A rate of this task for all who work on it; given alone' }),
   project_id: idOf('project').optional().meta({ description: 'A rate of this project' }),
   employee_id: idOf('employee').optional().meta({ description: 'A rate of this employee, on the project or on all' }),
 };

@@ -54,7 +54,7 @@ export function toChargedTaskLog(row: TaskLogRow, caller: Member): z.input<typeo
   const { rate_minor_units: rate, currency, duration_seconds: seconds } = row;
   if (!caller.isAdmin || rate === null || currency === null) return { ...toTaskLog(row), charge: null };
   const hourlyRate = { minorUnits: rate, currency };
-  // Exact: the product is far below 2^53. Half a unit is 1,800.
+  // The rule of db/derived/amounts.ts. Exact: the product is far below 2^53. Half a unit is 1,800.
   const minorUnits = Math.floor((seconds * rate + 1800) / 3600);
   return { ...toTaskLog(row), charge: { hourlyRate, amount: { minorUnits, currency } } };
 }

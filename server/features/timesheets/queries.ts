@@ -37,8 +37,8 @@ function logsInRange({ companyId, from, to, employeeId, projectId }: Scope, subj
 function between(starts: string, ends: string) {
   const until = `extract(epoch from least(l.end_time, ${ends}) - l.start_time)::integer`;
   const before = `extract(epoch from greatest(l.start_time, ${starts}) - l.start_time)::integer`;
-  const [rate, seconds] = ['l.rate_minor_units', sql.raw(`${until} - ${before}`)];
-  return { seconds, minorUnits: sql.raw(`${amountOf(until, rate)} - ${amountOf(before, rate)}`) };
+  const cost = (seconds: string) => amountOf(seconds, 'l.rate_minor_units');
+  return { seconds: sql.raw(`${until} - ${before}`), minorUnits: sql.raw(`${cost(until)} - ${cost(before)}`) };
 }
 
 /** The columns of sums; with money there is a sum for each currency, and one for time without a rate. */
