@@ -6,7 +6,7 @@ process.env['TMPDIR'] ??= findMemoryFolder();
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/template.ts', 'test/support/responses-total.ts', 'test/support/demo-page.ts'],
+    globalSetup: ['test/support/template.ts', 'test/support/responses-total.ts', 'test/support/built-files.ts'],
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     isolate: false,

@@ -13,7 +13,7 @@ const lockKey = 7_210_018;
 const insufficientPrivilege = '42501';
 
 /** Tables whose rows nobody changes: see 0026-audit-log. */
-const addedOnlyTables = ['audit_log', 'audit_seals'];
+const addedOnlyTables = ['audit_log', 'audit_seals', 'audit_erasures'];
 const addedOnly = sql`(${sql.join(addedOnlyTables)})`;
 
 type Table = { name: string; isSequence: boolean; lacksGrants: boolean; lacksPolicies: boolean };

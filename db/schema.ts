@@ -36,6 +36,7 @@ export type Schema = {
     last_used_at: Date | null;
     revoked_at: Date | null;
     created_at: Date;
+    expiry_mailed_at: Date | null;
   };
   apple_claims: {
     subject: string;
@@ -46,6 +47,12 @@ export type Schema = {
   audit_clock: {
     xid_offset: Generated<number>;
     only_row: Generated<boolean>;
+  };
+  audit_erasures: {
+    company_id: number;
+    erasure_id: GeneratedAlways<number>;
+    statement: string;
+    erased_at: Generated<Date>;
   };
   audit_log: {
     company_id: number;
@@ -76,6 +83,7 @@ export type Schema = {
     entries: Buffer;
     statement: string;
     sealed_at: Generated<Date>;
+    erasures_to: number | null;
   };
   comment_counts: {
     company_id: number;
@@ -122,6 +130,10 @@ export type Schema = {
     referral_code: string | null;
     created_at: Date;
     updated_at: Date;
+    closed_at: Date | null;
+    closes_at: Date | null;
+    closed_by_id: number | null;
+    removal_began_at: Date | null;
   };
   company_counts: {
     company_id: number;
@@ -178,6 +190,7 @@ export type Schema = {
     search_text: string;
     created_at: Date;
     updated_at: Date;
+    erased_at: Date | null;
   };
   event_streams: {
     company_id: number;
@@ -192,6 +205,28 @@ export type Schema = {
     payload: Json;
     at: Date;
   };
+  export_parts: {
+    company_id: number;
+    export_id: number;
+    run: string;
+    part: number;
+    content: Buffer;
+  };
+  exports: {
+    company_id: number;
+    export_id: GeneratedAlways<number>;
+    employee_id: number | null;
+    requested_by_id: number;
+    rows_total: number | null;
+    rows_done: Generated<number>;
+    run: string | null;
+    byte_count: number | null;
+    sha256: string | null;
+    created_at: Date;
+    started_at: Date | null;
+    finished_at: Date | null;
+    expires_at: Date;
+  };
   holidays: {
     company_id: number;
     day: string;
@@ -203,6 +238,7 @@ export type Schema = {
     input_hash: string;
     sealed_answer: Buffer;
     created_at: Date;
+    of_company: number | null;
   };
   identities: {
     issuer: string;
@@ -210,6 +246,13 @@ export type Schema = {
     account_id: number;
     email: string | null;
     created_at: Date;
+  };
+  imported_rows: {
+    company_id: number;
+    source: string;
+    row_key: string;
+    task_id: number | null;
+    task_log_id: number | null;
   };
   invitations: {
     company_id: number;
@@ -590,6 +633,7 @@ export type Schema = {
 export const companyTables: ReadonlySet<string> = new Set([
   'api_key_sign_ins',
   'api_keys',
+  'audit_erasures',
   'audit_log',
   'audit_seals',
   'comment_counts',
@@ -605,7 +649,10 @@ export const companyTables: ReadonlySet<string> = new Set([
   'employees',
   'event_streams',
   'events',
+  'export_parts',
+  'exports',
   'holidays',
+  'imported_rows',
   'invitations',
   'notification_counts',
   'notification_mails',

@@ -33,6 +33,22 @@ type Held = { connection: DatabaseConnection; body: Body; begun: Promise<unknown
 type Body = (scope: Scope | undefined) => DatabaseConnection;
 type Watch = { isOver(): boolean; onSent(): void };
 
+/** Runs a transaction that announces nothing: it commits what `body` does, or nothing of it. */
+export async function transact<Answer>(
+  handles: { begin(): LazyTransaction },
+  body: (db: Db) => Promise<Answer>,
+): Promise<Answer> {
+  const transaction = handles.begin();
+  try {
+    const answer = await body(transaction.db);
+    await transaction.commit();
+    return answer;
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}
+
 /**
  * Opens a transaction for one mutation, in the given scope (see scope.ts). It holds no connection before its first
  * statement, so input is checked and passwords are hashed without one. `onOpen` runs first in it; if it throws, so does

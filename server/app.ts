@@ -15,6 +15,7 @@ import { registerDocs } from './surfaces/docs/docs.ts';
 import { registerWebSocket } from './surfaces/realtime/websocket.ts';
 import { registerHealth } from './surfaces/ops/health.ts';
 import { registerMetrics } from './surfaces/ops/metrics.ts';
+import { registerExports } from './surfaces/rest/exports.ts';
 import { registerPictures } from './surfaces/rest/pictures.ts';
 import { registerRest } from './surfaces/rest/rest.ts';
 import { registerTrpc } from './surfaces/trpc/trpc.ts';
@@ -28,7 +29,7 @@ import { createCredentials } from './kernel/credentials.ts';
 import type { IdentityProviders } from './platform/identity-provider.ts';
 import { createOutboundAddresses, type ResolveName } from './platform/outbound-addresses.ts';
 import type { Limits } from './platform/rate-limits.ts';
-import { createPasswords } from './platform/passwords.ts';
+import { createPasswords, type HashCost } from './platform/passwords.ts';
 import type { Tokens } from './platform/tokens.ts';
 import type { Logger } from './platform/log.ts';
 import type { Mailer } from './mail/mailer.ts';
@@ -42,6 +43,8 @@ export type AppParts = {
   clock: Clock;
   mailer: Mailer;
   tokens: Tokens;
+  /** What a hash of a password takes; as OWASP recommends by default. */
+  hashCost?: HashCost;
   limits: Limits;
   identityProviders: IdentityProviders;
   settings: Settings & {
@@ -87,10 +90,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const { services, worker, webhookWorker, dispatcher } = createServices(parts);
   const sweep = createSweep({
     ...services,
-    audit:
-      settings.auditRetentionDays === undefined
-        ? undefined
-        : { tokens: services.tokens, retentionDays: settings.auditRetentionDays },
+    auditRetentionDays: settings.auditRetentionDays,
   });
   const tableStatistics = createTableStatistics({ database, log: logger });
   const mornings = createMornings(services);
@@ -137,7 +137,7 @@ function createServices(parts: AppParts) {
   const services: Services = {
     ...shared,
     credentials: createCredentials({ database, clock, background }),
-    passwords: createPasswords(),
+    passwords: createPasswords(parts.hashCost),
     limits,
     identityProviders,
     background,
@@ -170,6 +170,7 @@ async function createServers(
   registerHealth(server, { database, isClosing });
   registerRest(server, appRouter, services);
   registerPictures(server, services);
+  registerExports(server, services);
   await registerTrpc(server, appRouter, services, { readBody });
   await registerWebSocket(server, appRouter, services, settings);
   registerDocs(ops && settings.opsPort?.hasDocs === true ? ops.server : server, appRouter, settings.publicUrl);

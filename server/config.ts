@@ -24,7 +24,9 @@ const schema = z.object({
   OPS_HOST: z.string().min(1).default('127.0.0.1').describe('Address of OPS_PORT: one that only operators reach'),
   OPS_DOCS: flag
     .default(false)
-    .describe('true: /docs, /openapi.json and /asyncapi.json are on OPS_PORT as well, and no longer public'),
+    .describe(
+      'true: /docs, /openapi.json, /asyncapi.json and /client.tgz are on OPS_PORT as well, and no longer public',
+    ),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, the keys and the mail file'),
   DATABASE_URL: databaseUrl.describe('PostgreSQL server; without it the embedded database is used'),
   ACCEPT_EMBEDDED_DATABASE: flag

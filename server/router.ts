@@ -4,13 +4,16 @@ import { auth } from './features/auth/index.ts';
 import { balances } from './features/balances/index.ts';
 import { comments } from './features/comments/index.ts';
 import { company } from './features/company/index.ts';
+import { csvImports } from './features/csv-imports/index.ts';
 import { employees } from './features/employees/index.ts';
+import { exports } from './features/exports/index.ts';
 import { holidays } from './features/holidays/index.ts';
 import { invitations } from './features/invitations/index.ts';
 import { notifications } from './features/notifications/index.ts';
 import { passwords } from './features/passwords/index.ts';
 import { projects } from './features/projects/index.ts';
 import { registration } from './features/registration/index.ts';
+import { search } from './features/search/index.ts';
 import { sessions } from './features/sessions/index.ts';
 import { statistics } from './features/statistics/index.ts';
 import { taskLogs } from './features/task-logs/index.ts';
@@ -37,6 +40,7 @@ export const appRouter = router({
   projects,
   tasks,
   taskLogs,
+  csvImports,
   timers,
   timesheets,
   timePolicies,
@@ -50,6 +54,8 @@ export const appRouter = router({
   notifications,
   webhooks,
   audit,
+  exports,
+  search,
 });
 
 /** For typed clients. */

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { openServer } from '../../db/open.ts';
+import { generateKeys } from '../../server/platform/signing-keys.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
 import { createSweep } from '../../server/jobs/sweep.ts';
 import { createLogger } from '../../server/platform/log.ts';
 import { resultsFolder } from '../operations/result.ts';
@@ -64,7 +66,12 @@ try {
   let at = begin;
   const clock = { now: () => new Date(at) };
   const database = openServer(bed.url);
-  const sweep = createSweep({ database, clock, log: createLogger({ level: 'silent' }) });
+  const sweep = createSweep({
+    database,
+    clock,
+    log: createLogger({ level: 'silent' }),
+    tokens: await createTokens(await generateKeys()),
+  });
   await client.query(hourOfWork);
   const months: Month[] = [];
   const startedAt = performance.now();

@@ -6,7 +6,7 @@ import { connectionHelp, signIn, urlOf } from './terminal/connection.ts';
 import { Problem, toId, UsageProblem } from './terminal/problem.ts';
 
 const help = `
-Makes an API key for the other scripts and writes it, with the rest of the settings, to a file that only you can read.
+Makes an API key for the other scripts and writes it, with the address of the service, to a file that only you can read.
 
   node create-api-key.ts [options]
 
@@ -46,8 +46,6 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
     const settings = {
       WMS_URL: urlOf(values.url),
       WMS_API_KEY: key,
-      WMS_COMPANY_ID: connection.companyId(),
-      WMS_EMPLOYEE_ID: connection.employeeId(),
     };
     await file.writeFile(
       Object.entries(settings)

@@ -48,7 +48,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   const connection = await connect(values, signal);
   const { client } = connection;
   try {
-    const company_id = connection.companyId();
+    const company_id = connection.companyId;
     const wanted: TimesheetsGetInput = { company_id, from, to, groupBy };
     if (values.user !== undefined) wanted.userId = await findEmployeeId(client, company_id, values.user, signal);
     if (values.project !== undefined)

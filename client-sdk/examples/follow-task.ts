@@ -29,11 +29,9 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   const connection = await connect(values, signal);
   const { client } = connection;
   try {
-    // Asked for before it is needed, for it may not be known.
-    const sender = values.write === true ? connection.employeeId() : undefined;
     const task = await getTask(client, taskId, signal);
     say(`Task ${taskId}: ${plainLine(task.title)}`);
-    if (sender !== undefined) void writeLines(connection, { taskId, sender }, signal);
+    if (values.write === true) void writeLines(connection, taskId, signal);
     await follow(connection, taskId, { since, json: values.json === true, signal });
   } catch (error) {
     if (!isStop(error, signal)) throw error;
@@ -55,7 +53,11 @@ async function getTask(client: Client, task_id: number, signal: AbortSignal) {
 type Following = { since: number; json: boolean; signal: AbortSignal };
 
 /** Shows what was said and then what happens, until it is stopped. */
-async function follow({ client, self }: Connection, taskId: number, { since, json, signal }: Following): Promise<void> {
+async function follow(
+  { client, employeeId }: Connection,
+  taskId: number,
+  { since, json, signal }: Following,
+): Promise<void> {
   const tracked = trackComments();
   const failing = new AbortController();
   let listed: Promise<void> | undefined;
@@ -64,7 +66,7 @@ async function follow({ client, self }: Connection, taskId: number, { since, jso
   function show(changes: readonly Change[]): void {
     for (const change of changes) {
       // That one has just read it oneself is no news.
-      if (change.type === 'seen' && change.by.employee_id === self) continue;
+      if (change.type === 'seen' && change.by.employee_id === employeeId) continue;
       process.stdout.write(json ? changeAsJson(change) : `${changeAsText(change, tracked)}\n`);
     }
   }
@@ -105,17 +107,13 @@ async function follow({ client, self }: Connection, taskId: number, { since, jso
 }
 
 /** Sends what is typed. What fails is said, and the next line is tried. */
-async function writeLines(
-  { client }: Connection,
-  comment: { taskId: number; sender: number },
-  signal: AbortSignal,
-): Promise<void> {
+async function writeLines({ client }: Connection, taskId: number, signal: AbortSignal): Promise<void> {
   for await (const line of createInterface({ input: process.stdin, signal })) {
     const [, replyTo, text = ''] = /^\s*(?:#(\d+)\s+)?(.*?)\s*$/.exec(line) ?? [];
     if (text === '') continue;
     const reply = replyTo === undefined ? {} : { reply_to: toId(replyTo, 'The comment') };
     try {
-      await client.comments.create({ ...comment, ...reply, message: htmlOfText(text) }, { signal });
+      await client.comments.create({ taskId, ...reply, message: htmlOfText(text) }, { signal });
     } catch (error) {
       if (isStop(error, signal)) return;
       say(`Not sent: ${explain(error)}`);

@@ -57,7 +57,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   const connection = await connect(values, signal);
   const { client } = connection;
   try {
-    const { employees } = await client.employees.list({ company_id: connection.companyId() }, { signal });
+    const { employees } = await client.employees.list({}, { signal });
     const employee = who === undefined ? undefined : getEmployee(employees, who);
     const read = readEntries(table, { employees, timezone, employee, now: Date.now() });
     const problems = isDry

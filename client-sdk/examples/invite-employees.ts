@@ -58,7 +58,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   let failure: unknown;
   try {
     const { client } = connection;
-    const company_id = connection.companyId();
+    const company_id = connection.companyId;
     const { employees } = await client.employees.list({ company_id }, { signal });
     const there = new Map(employees.map((employee) => [employee.email, employee]));
     const inviting = { client, company_id, updatesRoles, isDry };

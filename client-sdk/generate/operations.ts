@@ -3,6 +3,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { choiceOf, mediaTypes, type FileFormat } from '../../server/kernel/wire/download.ts';
 import type { OperationMeta } from '../../server/kernel/operation.ts';
+import { identifiersIn, isOwnId, kindOf, type Kind as IdentifierKind } from '../../server/kernel/wire/identifiers.ts';
 import type { Schema } from './types.ts';
 
 export type Kind = 'query' | 'mutation' | 'subscription';
@@ -13,8 +14,12 @@ export type Procedure = {
   name: string;
   kind: Kind;
   meta: OperationMeta;
-  /** Absent if it takes none. */
+  /** Absent if it takes none. Of its required fields those of the session are optional here. */
   input: Schema | undefined;
+  /** The required fields that the client fills from its session: with its company, or with its employee. */
+  fromSession: Map<string, 'company' | 'employee'>;
+  /** What the identifiers among its fields identify; those of a list are all of one kind. */
+  kinds: Map<string, IdentifierKind>;
   /** Its answer, or each of its events. */
   output: Schema;
   /** The formats of the files that it answers on request, with their media types. */
@@ -30,11 +35,15 @@ export function proceduresOf(router: AnyTRPCRouter): Procedure[] {
     const choice = output && choiceOf(output);
     const answer = choice?.answer ?? output ?? eventsOf(name, meta);
     const [input] = inputs;
+    const fromSession = sessionFieldsOf(input, meta);
+    const schema = input && withoutField(toSchema(input, 'input'), choice && downloadField);
     return {
       name,
       kind: type,
       meta,
-      input: input && withoutField(toSchema(input, 'input'), choice && downloadField),
+      input: schema && { ...schema, required: schema.required?.filter((one) => !fromSession.has(one)) ?? [] },
+      fromSession,
+      kinds: kindsIn(input),
       output: toSchema(answer, 'output'),
       downloads: (Object.keys(choice?.files ?? {}) as FileFormat[]).map((format) => ({
         format,
@@ -58,4 +67,21 @@ function withoutField(schema: Schema, field: string | undefined): Schema {
   if (field === undefined || !schema.properties) return schema;
   const { [field]: _, ...properties } = schema.properties;
   return { ...schema, properties };
+}
+
+function kindsIn(input: z.ZodType | undefined): Procedure['kinds'] {
+  const own = input ? identifiersIn(input).filter(({ steps }) => steps.length === 1 || steps.at(1) === '[]') : [];
+  return new Map(own.filter(({ steps }) => steps.length <= 2).map(({ steps, kind }) => [steps[0]!, kind]));
+}
+
+/** Before a sign-in there is no session: open operations have none of these fields. */
+function sessionFieldsOf(input: z.ZodType | undefined, { access }: OperationMeta): Procedure['fromSession'] {
+  const fields = new Map<string, 'company' | 'employee'>();
+  if (!(input instanceof z.ZodObject) || (access !== 'member' && access !== 'admin')) return fields;
+  for (const [name, field] of Object.entries<z.core.$ZodType>(input.shape)) {
+    if (field._zod.optin === 'optional') continue;
+    if (kindOf(field) === 'company') fields.set(name, 'company');
+    else if (isOwnId(field)) fields.set(name, 'employee');
+  }
+  return fields;
 }

@@ -28,7 +28,7 @@ export function sourcesOf(
     declareContract(operations),
   ];
   const imports =
-    "import type { CallOptions, Download, EventStream, Page, Paged, StreamOptions, WriteOptions } from './call-types.ts';\n";
+    "import type { Call, CallOptions, Download, EventStream, Page, Paged, StreamOptions, Upload, WriteOptions } from './call-types.ts';\n";
   return {
     contract: `${head}${imports}\n${types.join('\n\n')}\n`,
     operations: `${head}\n${declareTable(sections)}\n\n${declareDownloads(operations)}\n`,
@@ -51,18 +51,25 @@ function typesOf(procedure: Procedure, named: Map<string, Schema>): Operation {
   const { input, output, kind } = procedure;
   const inputType = input && nameLong(input, `${name}Input`, named);
   const outputType = nameLong(output, `${name}${kind === 'subscription' ? 'Event' : 'Answer'}`, named);
-  const isPage = Object.keys(output.properties ?? {}).join(' ') === pageFields && 'page' in (input?.properties ?? {});
+  const fields = Object.keys(output.properties ?? {});
+  const isPage = 'results' in (output.properties ?? {}) && isReadOn(fields, Object.keys(input?.properties ?? {}));
   const itemType = isPage ? typeOf(output.properties!['results']!.items!) : undefined;
-  if (itemType !== undefined) named.delete(outputType);
+  const isPlain = fields.join(' ') === pageFields;
+  if (itemType !== undefined && isPlain) named.delete(outputType);
   return {
     ...procedure,
     section,
     verb,
     inputType,
-    outputType: itemType === undefined ? outputType : `Page<${itemType}>`,
+    outputType: itemType !== undefined && isPlain ? `Page<${itemType}>` : outputType,
     itemType,
   };
 }
+
+/** Whether the next page of an answer can be asked for, by its number or its cursor. */
+const isReadOn = (fields: string[], inputs: string[]): boolean =>
+  (fields.includes('totalPages') && inputs.includes('page')) ||
+  (fields.includes('nextCursor') && inputs.includes('cursor'));
 
 function nameLong(schema: Schema, name: string, named: Map<string, Schema>): string {
   const { $defs = {}, ...own } = schema;
@@ -104,10 +111,13 @@ function methodOf(operation: Operation): string {
   const { kind, verb, meta, outputType, itemType } = operation;
   const writeOptions = honoursIdempotencyKey(meta) ? 'WriteOptions' : 'CallOptions';
   const options = { query: 'CallOptions', mutation: writeOptions, subscription: 'StreamOptions' }[kind];
-  const answer = kind === 'subscription' ? `EventStream<${outputType}>` : `Promise<${outputType}>`;
+  const answer = kind === 'subscription' ? `EventStream<${outputType}>` : `Call<${outputType}>`;
   const parameters = [...inputOf(operation), `options?: ${options}`].join(', ');
-  return `${documentationOf(operation)}  ${verb}(${parameters}): ${itemType === undefined ? answer : `Paged<${itemType}>`};`;
+  return `${documentationOf(operation)}  ${verb}(${parameters}): ${itemType === undefined ? answer : pagedType(itemType, outputType)};`;
 }
+
+const pagedType = (itemType: string, outputType: string): string =>
+  outputType === `Page<${itemType}>` ? `Paged<${itemType}>` : `Paged<${itemType}, ${outputType}>`;
 
 function inputOf({ inputType, input }: Operation): string[] {
   if (inputType === undefined || !input) return [];
@@ -121,11 +131,11 @@ function downloadsOf(operation: Operation): string[] {
   const parameters = [...inputOf(operation), 'options?: CallOptions'].join(', ');
   return downloads.map(({ format, mediaType }) => {
     const doc = docOf(`The same as \`${name}\`, as a file (${mediaType}) that comes while it is made.`, '  ');
-    return `${doc}  ${format}(${parameters}): Promise<Download>;`;
+    return `${doc}  ${format}(${parameters}): Call<Download>;`;
   });
 }
 
-function documentationOf({ meta, name, input }: Operation): string {
+function documentationOf({ meta, name, input, fromSession }: Operation): string {
   const { openapi, events, errors = [] } = meta;
   const { summary = '', description = '' } = openapi ?? events ?? {};
   const codes = errors.map(({ code }) => code).join(', ');
@@ -134,6 +144,7 @@ function documentationOf({ meta, name, input }: Operation): string {
   const paragraphs = [
     `${summary}.`,
     description,
+    ...[...fromSession].map(([field, source]) => `\`${field}\`: ${unlessGiven[source]} unless given.`),
     ...(openapi ? [`REST: \`${openapi.method} ${openapi.path}\``] : []),
     [
       ...(codes === '' ? [] : [`@throws {ApiError} ${codes}`]),
@@ -142,6 +153,8 @@ function documentationOf({ meta, name, input }: Operation): string {
   ];
   return docOf(paragraphs.filter((paragraph) => paragraph !== '').join('\n\n'), '  ');
 }
+
+const unlessGiven = { company: 'the company of the session', employee: 'the caller' };
 
 /** An example for REST may omit values of the path. */
 function withRequired(example: Record<string, unknown>, { required = [], properties = {} }: Schema = {}) {
@@ -176,13 +189,14 @@ export interface StreamTypes {\n${streams.join('\n')}\n}`;
 }
 
 /** The entry of an operation in the client's table. */
-function wordsOf({ kind, meta, input, itemType }: Operation): string {
+function wordsOf({ kind, meta, input, itemType, fromSession }: Operation): string {
   const words = [
     ...(meta.access === 'open' ? ['open'] : []),
     ...(itemType === undefined ? [] : ['paged']),
     ...(kind === 'mutation' && !honoursIdempotencyKey(meta) ? ['unkeyed'] : []),
     kind,
     ...(input ? [] : ['bare']),
+    ...[...fromSession].map((field) => field.join('=')),
   ];
   return words.join(' ');
 }
@@ -194,18 +208,19 @@ function declareTable(sections: Map<string, Operation[]>): string {
   });
   return `/**
  * What the client must know of each operation: its kind, \`open\` where it needs no sign-in, \`paged\` where it answers
- * a page, \`bare\` where it takes no input, \`unkeyed\` where an Idempotency-Key does nothing.
+ * a page, \`bare\` where it takes no input, \`unkeyed\` where an Idempotency-Key does nothing, and each field that is taken
+ * from the session where it is absent.
  */
 export const operations: Record<string, Record<string, string>> = {\n${lines.join('\n')}\n};`;
 }
 
 function declareDownloads(operations: Operation[]): string {
   const lines = operations
-    .flatMap(({ section, downloads, meta }) => downloads.map((download) => ({ section, meta, ...download })))
+    .flatMap(({ downloads, ...operation }) => downloads.map((download) => ({ ...operation, ...download })))
     .map(
-      ({ section, meta, format, mediaType }) =>
-        `  '${section}.${format}': ['${meta.openapi!.path}?format=${format}', '${mediaType}'],`,
+      ({ section, verb, meta, format, mediaType }) =>
+        `  '${section}.${format}': ['${section}.${verb}', '${meta.openapi!.path}?format=${format}', '${mediaType}'],`,
     );
-  return `/** Where files come from, and their media types. */
-export const downloads: Record<string, readonly [template: string, mediaType: string]> = {\n${lines.join('\n')}\n};`;
+  return `/** Files: the operation of each, where it comes from, and its media type. */
+export const downloads: Record<string, readonly [operation: string, template: string, mediaType: string]> = {\n${lines.join('\n')}\n};`;
 }

@@ -14,6 +14,8 @@ export type Schema = {
   description?: string;
   default?: unknown;
   format?: string;
+  contentEncoding?: string;
+  contentMediaType?: string;
   examples?: unknown[];
 };
 
@@ -54,6 +56,7 @@ export function typeOf(schema: Schema, indent = ''): string {
   if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(' | ');
   switch (type) {
     case 'string':
+      return schema.contentEncoding === 'base64' ? 'Upload' : type;
     case 'boolean':
     case 'null':
       return type;

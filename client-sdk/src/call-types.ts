@@ -1,3 +1,35 @@
+/** What came with an answer. */
+export interface ResponseInfo {
+  /** The HTTP status. */
+  status: number;
+  /** Identifies the request in the service's log: quote it when you report a problem. */
+  requestId: string | undefined;
+  /** The requests that the caller may make of this operation, and how many are left until the budget is full again. */
+  rateLimit: { limit: number; remaining: number; resetMs: number } | undefined;
+  /** The write had taken effect before, with the same key: this is its first answer again. */
+  isReplayed: boolean;
+  /** All headers that the page may read, but for tokens. */
+  headers: Headers;
+}
+
+/** An answer, and what came with it. */
+export interface WithResponse<Answer> {
+  data: Answer;
+  response: ResponseInfo;
+}
+
+/** A call that is running: `await` it for its answer. */
+export interface Call<Answer> extends Promise<Answer> {
+  /**
+   * Resolves with the answer and what came with it: after retries, that of the last attempt. It is the same call, which is
+   * not made again. A failed call rejects as without it.
+   */
+  withResponse(): Promise<WithResponse<Answer>>;
+}
+
+/** A file to send: a `File` or `Blob`, its bytes, or base64. */
+export type Upload = Blob | ArrayBuffer | ArrayBufferView | string;
+
 /** Options of one call. */
 export interface CallOptions {
   /** Aborting it rejects the call with the signal's reason, and ends its retries. */
@@ -60,7 +92,7 @@ export interface Page<Item> {
  * A list: `await` it for one page, or loop over it with `for await` for every item from that page on. An item that
  * moves to the next page during the loop comes once.
  */
-export interface Paged<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
+export interface Paged<Item, Answer = Page<Item>> extends Call<Answer>, AsyncIterable<Item> {}
 
 /**
  * A file in pieces as they arrive; it can be read once. A broken connection throws, so that half a file never looks

@@ -1,10 +1,10 @@
-import type { CallOptions, WriteOptions } from './call-types.ts';
-import { exchange, readAnswer, type Fetch } from './exchange.ts';
-import { ApiError, isApiError } from './api-error.ts';
+import type { CallOptions, WithResponse, WriteOptions } from './call-types.ts';
+import { exchange, infoOf, readAnswer, type Fetch } from './exchange.ts';
+import { ApiError, isApiError, type ApiErrorDetails } from './api-error.ts';
 import { randomKey } from './random-key.ts';
 import type { ClientSession } from './client-session.ts';
 import type { Sessions } from './sessions.ts';
-import { backoffMs, limit, pause } from './waiting.ts';
+import { backoffMs, limit, pause, unlessAborted } from './waiting.ts';
 
 /** The headers that authenticate a call, and the session that they come from. */
 export type Credentials = { headers: Record<string, string>; session: ClientSession | null };
@@ -15,23 +15,27 @@ export type Caller = {
   explained(error: unknown): unknown;
   /** Sends a request once; its answer may be a stream. */
   open(sending: Sending, signal: AbortSignal): Promise<Response>;
-  /** Sends a request, with retries, until `read` returns, within the limits of the call. */
+  /**
+   * Sends a request, with retries, until `read` returns, within the limits of the call. The time in which the request is
+   * prepared counts too. An `unkeyed` one, whose retry could repeat its effect, is retried only if the service did nothing.
+   */
   request<Answer>(
-    sending: Sending,
+    operation: { name: string; isUnkeyed?: boolean },
+    prepared: Promise<Sending>,
     options: CallOptions,
     read: (response: Response, signal: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer>;
+  ): Promise<WithResponse<Answer>>;
   /**
    * Calls an operation over tRPC; the words are its entry in the table of operations. A write carries an idempotency
-   * key, so retries have no second effect; an `unkeyed` one is retried only if the service did nothing.
+   * key, so retries have no second effect.
    */
   call(
     operation: string,
     words: string,
-    input: unknown,
+    input: Promise<object | undefined>,
     options?: WriteOptions,
     credentials?: Credentials,
-  ): Promise<unknown>;
+  ): Promise<WithResponse<unknown>>;
 };
 
 export type CallDefaults = Pick<CallOptions, 'timeoutMs' | 'tryTimeoutMs' | 'retries'>;
@@ -44,9 +48,7 @@ export type Sending = {
   headers?: Record<string, string>;
   body?: string | undefined;
   /** Calls with this credential instead of the session. */
-  credentials?: Credentials;
-  /** A retry could repeat its effect. */
-  isUnkeyed?: boolean;
+  credentials?: Credentials | undefined;
 };
 
 export const noCredentials: Credentials = { headers: {}, session: null };
@@ -68,7 +70,9 @@ export function createCaller(
   function explained(error: unknown): unknown {
     if (isApiError(error, 'INVALID_TOKEN', 'UNAUTHENTICATED', 'SESSION_ENDED') && apiKey !== undefined)
       return reworded(error, keyRefused);
-    return isApiError(error, 'UNAUTHENTICATED') && !sessions().current() ? reworded(error, nobody) : error;
+    return isApiError(error, 'UNAUTHENTICATED') && !sessions().current()
+      ? nobodySignedIn(error.operation, error)
+      : error;
   }
 
   async function send({ credentials: given, ...request }: Sending, signal: AbortSignal): Promise<Response> {
@@ -91,11 +95,11 @@ export function createCaller(
   }
 
   async function request<Answer>(
-    sending: Sending,
+    { name: operation, isUnkeyed = false }: { name: string; isUnkeyed?: boolean },
+    prepared: Promise<Sending>,
     options: CallOptions,
     read: (response: Response, signal: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer> {
-    const { operation, isUnkeyed = false } = sending;
+  ): Promise<WithResponse<Answer>> {
     const { signal, timeoutMs = 60_000, tryTimeoutMs = 20_000, retries = 3 } = { ...defaults, ...given(options) };
     const deadline = Date.now() + timeoutMs;
     for (let failures = 1; ; failures += 1) {
@@ -104,8 +108,9 @@ export function createCaller(
         new ApiError('TIMEOUT', `${operation} took longer than ${Math.ceil(leftMs)} ms.`, { status: 0, operation });
       const limited = limit(signal, leftMs, tooLong);
       try {
-        limited.signal.throwIfAborted();
-        return await read(await send(sending, limited.signal), limited.signal);
+        const sending = await unlessAborted(prepared, limited.signal);
+        const response = await send(sending, limited.signal);
+        return { data: await read(response, limited.signal), response: infoOf(response) };
       } catch (error) {
         const waitMs = retryAfter(error, failures, isUnkeyed);
         if (waitMs === undefined || failures > retries || Date.now() + waitMs >= deadline) throw error;
@@ -123,11 +128,15 @@ export function createCaller(
     open: send,
     request,
     async call(operation, words, input, { idempotencyKey, ...options } = {}, credentials) {
-      const sending = {
-        ...callRequest(baseUrl, operation, words, input, idempotencyKey),
-        ...(credentials && { credentials }),
-      };
-      return request(sending, options, (response, signal) => readAnswer(operation, response, signal));
+      const isUnkeyed = words.includes('unkeyed');
+      const key = isUnkeyed ? undefined : (idempotencyKey ?? randomKey());
+      const prepared = input.then((given) => callRequest(baseUrl, operation, words, given, key));
+      return request(
+        { name: operation, isUnkeyed },
+        prepared.then((sending) => ({ ...sending, credentials })),
+        options,
+        (response, signal) => readAnswer(operation, response, signal),
+      );
     },
   };
 }
@@ -141,16 +150,22 @@ function callRequest(
   idempotencyKey: string | undefined,
 ): Sending {
   const json = input === undefined ? undefined : JSON.stringify(input);
-  const isUnkeyed = words.includes('unkeyed');
   const url = `${baseUrl}/trpc/${operation}`;
   if (!words.includes('mutation'))
-    return { operation, isUnkeyed, url: json === undefined ? url : `${url}?input=${encodeURIComponent(json)}` };
-  const key = isUnkeyed ? undefined : (idempotencyKey ?? randomKey());
-  const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
-  return { operation, isUnkeyed, url, method: 'POST', headers, body: json };
+    return { operation, url: json === undefined ? url : `${url}?input=${encodeURIComponent(json)}` };
+  const headers = {
+    'content-type': 'application/json',
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  };
+  return { operation, url, method: 'POST', headers, body: json };
 }
 
-const nobody = 'Nobody is signed in: sign in first (client.auth.login), or create the client with an apiKey.';
+/** The error of a call that needs a session while there is none; the service's answer to it, if it was asked. */
+export function nobodySignedIn(operation: string, answer: Partial<ApiErrorDetails> = {}): ApiError {
+  const message = 'Nobody is signed in: sign in first (client.auth.login), or create the client with an apiKey.';
+  return new ApiError('UNAUTHENTICATED', message, { status: 401, ...answer, operation });
+}
+
 const keyRefused =
   'The API key is refused: it is wrong, has expired or was revoked, so make another one (client.apiKeys.create).';
 

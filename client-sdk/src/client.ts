@@ -1,12 +1,18 @@
-import type { CallOptions } from './call-types.ts';
+import type { CallOptions, WithResponse } from './call-types.ts';
 import { checkedApiKey, checkedBaseUrl } from './checked-options.ts';
+import { isApiError } from './api-error.ts';
 import { bearer, createCaller, noCredentials, type CallDefaults } from './caller.ts';
+import { idsOfKey, idsOfSession } from './caller-ids.ts';
+import { completeInput } from './complete-input.ts';
 import type { ClientSession, SessionOptions } from './client-session.ts';
-import type { AuthOperations, AuthRefreshAnswer, CompanyChoice, Operations, SignedInResult } from './contract.ts';
+import type { AuthRefreshAnswer, CompanyChoice, CurrentApiKey, Operations, SignedInResult } from './contract.ts';
 import { downloadUrl, toDownload } from './download.ts';
-import { methodsOf } from './methods.ts';
+import { methodsOf, type MethodTargets } from './methods.ts';
+import type { Input } from './operation-types.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createStreams, type EventsTransport } from './streams.ts';
+import { encodeFiles } from './upload.ts';
+import { readSessionHolder, type WhoAmI } from './who-am-i.ts';
 
 export interface ClientOptions extends SessionOptions, CallDefaults {
   /** The address of the service: `https://api.example.com`, or relative to the page in a browser. */
@@ -36,6 +42,8 @@ export interface Client extends Operations {
     place: { email: string; company_id: number },
     options?: CallOptions,
   ): Promise<SignedInResult>;
+  /** Who calls: the employee and the company, with a session or an API key, and of a key its scopes and its end. */
+  whoAmI(options?: CallOptions): Promise<WhoAmI>;
   /** Ends all event streams and their connection. Calls still work. */
   close(): void;
 }
@@ -55,41 +63,45 @@ export function createClient(options: ClientOptions): Client {
   const fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const caller = createCaller(fetch, baseUrl, options, () => sessions);
   const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token) => {
+    const input = Promise.resolve({ refresh_token });
     // Callers that wait for it try again.
-    const answer = await caller.call(
-      'auth.refresh',
-      'unkeyed mutation',
-      { refresh_token },
-      { retries: 0 },
-      noCredentials,
-    );
-    return answer as AuthRefreshAnswer;
+    const { data } = await caller.call('auth.refresh', 'unkeyed mutation', input, { retries: 0 }, noCredentials);
+    return data as AuthRefreshAnswer;
   });
   const streams = createStreams({ baseUrl, transport: events, caller, sessions });
 
-  async function signIn(answer: unknown): Promise<void> {
-    if (apiKey === undefined && isSignedIn(answer)) await sessions.begin(answer);
+  async function readKeyHolder(options?: CallOptions): Promise<CurrentApiKey> {
+    const { data } = await caller.call('apiKeys.getCurrent', 'query', Promise.resolve(undefined), options);
+    return data as CurrentApiKey;
   }
 
+  const loadIds = apiKey === undefined ? idsOfSession(sessions.load) : idsOfKey(async () => readKeyHolder());
+  const complete = async (name: string, words: string, input: object): Promise<object> =>
+    completeInput(name, words, input, loadIds);
+
+  const call: MethodTargets['call'] = async (name, words, input, options) => {
+    // Of the open operations, only this one needs credentials.
+    const credentials = words.includes('open') && name !== 'auth.tokenLogin' ? noCredentials : undefined;
+    const prepared = input && complete(name, words, input).then(encodeFiles);
+    return caller.call(name, words, Promise.resolve(prepared), options, credentials);
+  };
+
   const methods = methodsOf({
-    async call(name, words, input, options) {
-      const isOpen = words.includes('open');
-      // Of the open operations, only this one needs credentials.
-      const credentials = isOpen && name !== 'auth.tokenLogin' ? noCredentials : undefined;
-      const answer = await caller.call(name, words, input, options, credentials);
-      await signIn(answer);
-      return answer;
-    },
+    call: apiKey === undefined ? withSession(call, sessions) : call,
     subscribe: streams.subscribe,
-    download: (name, [template, mediaType], input, options = {}) =>
-      caller.request({ operation: name, url: baseUrl + downloadUrl(template, input) }, options, async (response) =>
+    async download(name, { words, template, mediaType }, input, options = {}) {
+      const prepared = complete(name, words, input).then((complete) => ({
+        operation: name,
+        url: baseUrl + downloadUrl(template, complete),
+      }));
+      return caller.request({ name }, prepared, options, async (response) =>
         toDownload(name, mediaType, response, options.signal),
-      ),
+      );
+    },
   });
 
   return Object.freeze<Client>({
     ...methods,
-    auth: withSession(methods.auth, sessions),
     get session() {
       return sessions.current();
     },
@@ -97,34 +109,42 @@ export function createClient(options: ClientOptions): Client {
     setSession: sessions.set,
     async chooseCompany({ login_ticket }, place, options) {
       const credentials = { headers: bearer(login_ticket), session: null };
-      const answer = await caller.call('auth.tokenLogin', 'unkeyed mutation', place, options, credentials);
-      await signIn(answer);
-      return answer as SignedInResult;
+      const input = Promise.resolve(place);
+      const { data } = await caller.call('auth.tokenLogin', 'unkeyed mutation', input, options, credentials);
+      if (apiKey === undefined) await sessions.begin(data as SignedInResult);
+      return data as SignedInResult;
+    },
+    async whoAmI(options = {}) {
+      if (apiKey !== undefined) return readKeyHolder(options);
+      return readSessionHolder(methods, await loadIds('whoAmI'), options);
     },
     close: streams.close,
   });
 }
 
-/** The operations on the session that the client stores. */
-function withSession(auth: AuthOperations, sessions: Sessions): AuthOperations {
-  return {
-    ...auth,
-    async refresh(input, options) {
-      const pair = await auth.refresh(input, options);
-      await sessions.takeRefreshed(input.refresh_token, pair);
-      return pair;
-    },
-    async logout(options) {
-      const session = await sessions.load();
-      try {
-        await auth.logout(options);
-      } catch (error) {
-        // A session that is over need not be ended; if the service is unreachable, the caller can try again.
-        if (!session || sessions.current()?.id === session.id) throw error;
-      }
-      if (session) await sessions.signOut(session);
-      return { success: true };
-    },
+/** Calls that begin, renew or end a session do so with that of the client. */
+function withSession(call: MethodTargets['call'], sessions: Sessions): MethodTargets['call'] {
+  async function logout(...parameters: Parameters<typeof call>): Promise<WithResponse<unknown>> {
+    const session = await sessions.load();
+    const result = await call(...parameters).catch((error: unknown): WithResponse<unknown> => {
+      // A session that is over need not be ended; if the service is unreachable, the caller can try again.
+      if (!isApiError(error) || !session || sessions.current()?.id === session.id) throw error;
+      const { status, requestId } = error;
+      const response = { status, requestId, rateLimit: undefined, isReplayed: false, headers: new Headers() };
+      return { data: { success: true }, response };
+    });
+    if (session) await sessions.signOut(session);
+    return result;
+  }
+
+  return async (name, words, input, options) => {
+    if (name === 'auth.logout') return logout(name, words, input, options);
+    const result = await call(name, words, input, options);
+    const { data } = result;
+    if (name === 'auth.refresh')
+      await sessions.takeRefreshed((input as Input<'auth.refresh'>).refresh_token, data as AuthRefreshAnswer);
+    else if (isSignedIn(data)) await sessions.begin(data);
+    return result;
   };
 }
 

@@ -1,5 +1,5 @@
 // Made by `npm run generate` from the definitions of the operations; do not edit.
-import type { CallOptions, Download, EventStream, Page, Paged, StreamOptions, WriteOptions } from './call-types.ts';
+import type { Call, CallOptions, Download, EventStream, Page, Paged, StreamOptions, Upload, WriteOptions } from './call-types.ts';
 
 export interface AuthLoginInput {
   /** E-mail address, compared without regard to case */
@@ -180,7 +180,7 @@ export interface PasswordsResetInput {
 }
 
 export interface PasswordsChangeInput {
-  employee_id: number;
+  employee_id?: number;
   current_password: string;
   /**
    * At least 8 characters, none of the most common passwords, not the address, not one character
@@ -210,9 +210,18 @@ export interface Session {
   expiresAt: string;
 }
 
+/**
+ * What a key may do: an area and `read` (GET operations and subscriptions) or `write` (the others), as
+ * each operation says. `read` and `write` hold all areas, with the admin rights of the key’s maker;
+ * `admin` gives a key of single areas these rights there; `login` signs employees in through POST
+ * /token-login/
+ */
+export type ApiKeyScope =
+  'read' | 'write' | 'time:read' | 'time:write' | 'tasks:read' | 'tasks:write' | 'projects:read' | 'projects:write' | 'comments:read' | 'comments:write' | 'notifications:read' | 'notifications:write' | 'people:read' | 'people:write' | 'company:read' | 'company:write' | 'admin' | 'login';
+
 export interface ApiKeysCreateInput {
   name: string;
-  scopes: ('read' | 'write' | 'login')[];
+  scopes: ApiKeyScope[];
   /** ISO 8601 with any offset */
   expiresAt?: string | null;
 }
@@ -222,10 +231,10 @@ export interface NewApiKey {
   name: string;
   /** The first characters of the key, to tell it from others */
   start: string;
-  scopes: ('read' | 'write' | 'login')[];
+  scopes: ApiKeyScope[];
   /** UTC with milliseconds */
   expiresAt: string | null;
-  /** UTC with milliseconds */
+  /** To the minute; null if it was never used */
   lastUsedAt: string | null;
   /** UTC with milliseconds */
   createdAt: string;
@@ -238,13 +247,39 @@ export interface ApiKey {
   name: string;
   /** The first characters of the key, to tell it from others */
   start: string;
-  scopes: ('read' | 'write' | 'login')[];
+  scopes: ApiKeyScope[];
   /** UTC with milliseconds */
   expiresAt: string | null;
-  /** UTC with milliseconds */
+  /** To the minute; null if it was never used */
   lastUsedAt: string | null;
   /** UTC with milliseconds */
   createdAt: string;
+}
+
+export interface CurrentApiKey {
+  key: ApiKey;
+  employee: KeyHolder;
+  company: KeyCompany;
+}
+
+/** The employee as whom the key acts */
+export interface KeyHolder {
+  _id: number;
+  /** "first last" unless set by itself */
+  name: string;
+  email: string;
+  isAdmin: boolean;
+  isTeamLeader: boolean;
+}
+
+/** The company of a key */
+export interface KeyCompany {
+  company_id: number;
+  name: string;
+  /** IANA time zone name */
+  timezone: string;
+  /** When the company is removed, because its owner has closed it; null if it is open */
+  closesAt: string | null;
 }
 
 export interface Company {
@@ -288,13 +323,23 @@ export interface CompanyGetAnswer {
   latestPayment: Payment | null;
   subscriptions: Subscription[];
   plans: Plan[];
+  /** When the company is removed, because its owner has closed it; null if it is open */
+  closesAt: string | null;
 }
 
 export interface CompanyUpdateInput {
-  company_id: number;
+  company_id?: number;
   name?: string;
   /** IANA time zone name, in the letter case of IANA */
   timezone?: string;
+}
+
+export interface CompanyCloseAnswer {
+  company_id: number;
+  /** UTC with milliseconds */
+  closesAt: string;
+  /** What can be done until then, in a sentence */
+  offer: string;
 }
 
 export interface EmployeesCreateInput {
@@ -302,7 +347,7 @@ export interface EmployeesCreateInput {
   last_name: string;
   /** E-mail address, compared without regard to case */
   email: string;
-  companyId: number;
+  companyId?: number;
   phone?: string | null;
   /** Job title */
   designation?: string | null;
@@ -423,7 +468,7 @@ export interface Money {
 }
 
 export interface ProjectsListInput {
-  company_id: number;
+  company_id?: number;
   /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
   status?: 'active' | 'on_hold' | 'completed' | 'archived';
@@ -598,13 +643,28 @@ export interface Task {
 }
 
 export interface TasksListInput {
-  company_id: number;
+  company_id?: number;
   projectId?: number;
   status?: 'todo' | 'in_progress' | 'in_review' | 'done';
   owner_id?: number;
   q?: string;
   /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
+  /** The `nextCursor` of the page before */
+  cursor?: string;
+}
+
+export interface TasksListAnswer {
+  results: Task[];
+  page: number;
+  pageSize: number;
+  /** How many there are on all pages */
+  total: number;
+  totalPages: number;
+  /** Whether there are more than `total` matches of `q`, of which 1000 are counted */
+  isTotalCapped: boolean;
+  /** Where to go on; null at the end */
+  nextCursor: string | null;
 }
 
 export interface TasksUpdateInput {
@@ -819,12 +879,32 @@ export interface Task_logDeleted {
   truncated: boolean;
 }
 
+/** Tasks and time of a project were imported from a file, without an event for each: read them again. */
+export interface ProjectImported {
+  /** Its number in the stream: one more than the event before, in the order of commits */
+  id: number;
+  type: 'project.imported';
+  /** When it happened */
+  at: string;
+  projectId: number;
+  /** What has exported the file */
+  source: string;
+  /** How many tasks are new */
+  tasks: number;
+  /** How many task logs are new */
+  taskLogs: number;
+  /** The employee who did it; null where the service did */
+  actorId: number | null;
+  /** Whether a text in it was cut to its first 1,000 characters: read the record for the whole one */
+  truncated: boolean;
+}
+
 export type TasksOnProjectEvent =
-  TaskCreated | TaskUpdated | TaskDeleted | Task_logCreated | Task_logUpdated | Task_logDeleted | ProjectDeleted | StreamReset;
+  TaskCreated | TaskUpdated | TaskDeleted | Task_logCreated | Task_logUpdated | Task_logDeleted | ProjectImported | ProjectDeleted | StreamReset;
 
 export interface TaskLogsCreateInput {
   task_id: number;
-  employee_id: number;
+  employee_id?: number;
   /** ISO 8601 with any offset */
   start_time: string;
   /** ISO 8601 with any offset */
@@ -929,6 +1009,86 @@ export interface TaskLogsDeleteInput {
   reason?: string;
 }
 
+export interface CsvImportsRunInput {
+  /** What has exported the file */
+  source: 'toggl' | 'clockify' | 'jira' | 'trello';
+  /** The text of the file, as it was exported */
+  csv: string;
+  /** The IANA time zone of the times in the file: that of the person who has exported it */
+  time_zone: string;
+  /** The order of day, month and year in the dates of the file; a date that contradicts it is an error */
+  date_order: 'DMY' | 'MDY' | 'YMD';
+  /**
+   * Employees by what the file calls them, where that is neither their address nor their name; `{}`
+   * unless sent
+   */
+  people?: {  };
+  /**
+   * Projects by the names that they have in the file, where they are called otherwise or several have
+   * the name; `{}` unless sent
+   */
+  projects?: {  };
+  /**
+   * The status that a status of Jira or a list of Trello stands for, beside the usual ones; `{}` unless
+   * sent
+   */
+  statuses?: {  };
+  /** Whether to leave out rows with errors and import the others; `false` unless sent */
+  skip_errors?: boolean;
+  /** Whether to say only what would be done */
+  dry_run: boolean;
+}
+
+export interface CsvImportReport {
+  /** Whether nothing was changed */
+  dry_run: boolean;
+  /** Rows of the file that have something in them */
+  rows: number;
+  created: {
+    /** New projects */
+    projects: number;
+    /** New tasks */
+    tasks: number;
+    /** New task logs */
+    logs: number;
+  };
+  skipped: {
+    /** Rows that were imported before */
+    imported: number;
+    /** Rows whose time is zero */
+    withoutTime: number;
+    /** Rows with errors */
+    withErrors: number;
+  };
+  /** Where something is created, by name */
+  projects: {
+    /** null for one that a dry run would create */
+    _id: number | null;
+    name: string;
+    /** Whether the import creates it */
+    isNew: boolean;
+    /** New tasks in it */
+    tasks: number;
+    /** New logs in it */
+    logs: number;
+  }[];
+  /** Errors in all */
+  errorCount: number;
+  /** The first 100, by line */
+  errors: {
+    /** The line of the file on which the row begins */
+    line: number;
+    /** As the file names it; null for the row as a whole */
+    column: string | null;
+    /** Continues a sentence that begins with the column */
+    message: string;
+    /** As in the issues of an error */
+    code: 'required' | 'invalid_type' | 'invalid_format' | 'invalid_value' | 'too_small' | 'too_big' | 'too_deep' | 'too_weak' | 'out_of_range' | 'mismatch' | 'duplicate' | 'locked' | 'not_found';
+  }[];
+  /** Where several dates contradict `date_order`: the orders that all dates of the file fit */
+  fittingDateOrders: ('DMY' | 'MDY' | 'YMD')[];
+}
+
 export interface Timer {
   taskId: number;
   /** The employee whose time it takes */
@@ -983,7 +1143,7 @@ export interface TimerStopped {
 }
 
 export interface TimesheetsGetInput {
-  company_id: number;
+  company_id?: number;
   /** YYYY-MM-DD */
   from: string;
   /** YYYY-MM-DD */
@@ -1142,7 +1302,7 @@ export interface TimePolicy {
 }
 
 export interface TimePoliciesUpdateInput {
-  company_id: number;
+  company_id?: number;
   /** What employees hand in at a time */
   period?: 'week' | 'month';
   /** The first day of a week; without effect on months */
@@ -1163,7 +1323,7 @@ export interface TimePoliciesUpdateInput {
 }
 
 export interface RatesListInput {
-  company_id: number;
+  company_id?: number;
   /** A rate of this task for all who work on it; given alone */
   task_id?: number;
   /** A rate of this project */
@@ -1199,7 +1359,7 @@ export interface RatesListAnswer {
 }
 
 export interface RatesSetInput {
-  company_id: number;
+  company_id?: number;
   /** A rate of this task for all who work on it; given alone */
   task_id?: number;
   /** A rate of this project */
@@ -1221,7 +1381,7 @@ export interface RatesSetInput {
 }
 
 export interface RatesDeleteInput {
-  company_id: number;
+  company_id?: number;
   /** The rate */
   rate_id: number;
 }
@@ -1254,7 +1414,7 @@ export interface RatesApplyToLogsAnswer {
 }
 
 export interface TimesheetPeriodsSubmitInput {
-  employee_id: number;
+  employee_id?: number;
   /** The first day of the period */
   period_start: string;
 }
@@ -1323,7 +1483,7 @@ export interface TimesheetPeriodsReopenInput {
 }
 
 export interface TimesheetPeriodsListInput {
-  company_id: number;
+  company_id?: number;
   status?: 'open' | 'submitted' | 'approved' | 'rejected';
   employee_id?: number;
   /** YYYY-MM-DD */
@@ -1364,7 +1524,7 @@ export interface WorkingHoursSetInput {
 }
 
 export interface HolidaysListInput {
-  company_id: number;
+  company_id?: number;
   /** YYYY-MM-DD */
   from: string;
   /** YYYY-MM-DD */
@@ -1386,7 +1546,7 @@ export interface Holidays {
 }
 
 export interface HolidaysReplaceInput {
-  company_id: number;
+  company_id?: number;
   /** YYYY-MM-DD */
   from: string;
   /** YYYY-MM-DD */
@@ -1401,7 +1561,7 @@ export interface HolidaysReplaceInput {
 }
 
 export interface BalancesGetInput {
-  employee_id: number;
+  employee_id?: number;
   /** YYYY-MM-DD */
   from: string;
   /** YYYY-MM-DD */
@@ -1529,7 +1689,7 @@ export interface Comment {
 export interface CommentsCreateInput {
   taskId: number;
   /** The employee who writes: the caller */
-  sender: number;
+  sender?: number;
   /** Kept and answered as it was sent */
   ClientSender?: number | null;
   /**
@@ -1727,7 +1887,7 @@ export interface NotificationsListInput {
   read?: boolean;
   starred?: boolean;
   isMention?: boolean;
-  recipient_id: number;
+  recipient_id?: number;
   /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
 }
@@ -1963,7 +2123,7 @@ export interface WebhooksCreateInput {
    */
   url: string;
   /** The types of events that it receives */
-  events: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'period.submitted' | 'period.decided' | 'period.reopened' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
+  events: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'period.submitted' | 'period.decided' | 'period.reopened' | 'project.created' | 'project.updated' | 'project.deleted' | 'project.imported' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'employee.erased' | 'company.updated' | 'company.closed' | 'company.reopened' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
   /** What it is for; null for nothing */
   description?: string | null;
 }
@@ -2042,7 +2202,7 @@ export interface WebhooksUpdateInput {
    */
   url?: string;
   /** The types of events that it receives */
-  events?: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'period.submitted' | 'period.decided' | 'period.reopened' | 'project.created' | 'project.updated' | 'project.deleted' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'company.updated' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
+  events?: ('task.created' | 'task.updated' | 'task.deleted' | 'task_log.created' | 'task_log.updated' | 'task_log.deleted' | 'timer.started' | 'timer.stopped' | 'period.submitted' | 'period.decided' | 'period.reopened' | 'project.created' | 'project.updated' | 'project.deleted' | 'project.imported' | 'employee.created' | 'employee.updated' | 'employee.declined' | 'employee.deleted' | 'employee.restored' | 'employee.erased' | 'company.updated' | 'company.closed' | 'company.reopened' | 'api_key.created' | 'api_key.revoked' | 'comment.created' | 'comment.edited' | 'comment.deleted' | 'comment.liked' | 'comment.unliked')[];
   /** What it is for; null for nothing */
   description?: string | null;
   webhook_id: number;
@@ -2107,7 +2267,7 @@ export interface WebhooksDeliveriesAnswer {
 }
 
 export interface AuditListInput {
-  company_id: number;
+  company_id?: number;
   employee_id?: number;
   /** Rows of this operation only, as the client names it */
   operation?: string;
@@ -2180,7 +2340,7 @@ export interface AuditListAnswer {
 }
 
 export interface AuditExportInput {
-  company_id: number;
+  company_id?: number;
   employee_id?: number;
   /** Rows of this operation only, as the client names it */
   operation?: string;
@@ -2193,7 +2353,7 @@ export interface AuditExportInput {
 }
 
 export interface AuditVerifyInput {
-  company_id: number;
+  company_id?: number;
   /** Checks the seals after this one; `0` unless sent */
   after?: number;
   /** A seal of an earlier answer */
@@ -2218,6 +2378,8 @@ export interface AuditVerdict {
   checkedSeals: number;
   /** How many rows are under them */
   checkedRows: number;
+  /** How many of them have lost values of a person who was erased, by signed statements of the service */
+  erasedRows: number;
   /** Rows since the last seal, usually of the last minute; nothing proves them yet */
   unsealedRows: number;
   /** UTC with milliseconds */
@@ -2235,6 +2397,113 @@ export interface AuditVerdict {
   next: number | null;
 }
 
+export interface ExportsCreateInput {
+  /** The employee whose data it has; null for the whole company */
+  userId?: number | null;
+}
+
+/** A file with the data of a company or of one person */
+export interface Export {
+  _id: number;
+  companyId: number;
+  /** The employee whose data it has; null for the whole company */
+  userId: number | null;
+  /** The admin who asked for it */
+  requestedById: number;
+  /** How it stands */
+  state: 'waiting' | 'running' | 'finished';
+  /** How many rows have been written */
+  rowsDone: number;
+  /** How many rows there are; null until they are counted */
+  rowsTotal: number | null;
+  /** The size of the file; null until it is finished */
+  bytes: number | null;
+  /** The SHA-256 of the file in hexadecimal; null until it is finished */
+  sha256: string | null;
+  /**
+   * Where the file is, for GET without a token, until `expiresAt`; null until it is finished. It lets
+   * its holder read all that is in the file, and stops working when the admin who asked for it is no
+   * admin any more
+   */
+  url: string | null;
+  /** UTC with milliseconds */
+  createdAt: string;
+  /** When it was finished; null before */
+  finishedAt: string | null;
+  /** When it is deleted: 24 hours after it is finished, or asked for */
+  expiresAt: string;
+}
+
+export interface ExportsListAnswer {
+  /** The exports, the newest first */
+  exports: Export[];
+}
+
+export interface ExportsGetInput {
+  /** The export */
+  export_id: number;
+}
+
+export interface ExportsDeleteInput {
+  /** The export */
+  export_id: number;
+}
+
+export interface SearchCompanyInput {
+  company_id?: number;
+  q: string;
+  /**
+   * One or several of employee, project, task and comment, separated by commas;
+   * `employee,project,task,comment` unless sent
+   */
+  kind?: string;
+  project_id?: number;
+  /** How many results a page has; `20` unless sent */
+  limit?: number;
+  /** The `nextCursor` of the page before */
+  cursor?: string;
+}
+
+export interface SearchResult {
+  /** What was found */
+  kind: 'employee' | 'project' | 'task' | 'comment';
+  /** Of the employee, project, task or comment */
+  _id: number;
+  /** Its name or title; of a comment the title of its task */
+  title: MarkedText;
+  /**
+   * At most about 160 characters around the first match in its description or message, or in the
+   * designation and address of an employee, with `…` where it is cut; null if only the title matches
+   */
+  excerpt: MarkedText | null;
+  /** Of a project, a task or a comment */
+  projectId: number | null;
+  /** Of a task or a comment */
+  taskId: number | null;
+}
+
+export interface MarkedText {
+  /** Plain text, not HTML */
+  text: string;
+  /**
+   * What matches: places in `text` in UTF-16 code units, as JavaScript counts, in order and without
+   * overlaps
+   */
+  ranges: {
+    /** The first code unit */
+    start: number;
+    /** The first code unit after it */
+    end: number;
+  }[];
+}
+
+export interface SearchCompanyAnswer {
+  /** The best matches first */
+  results: SearchResult[];
+  /** Where to go on; null at the end */
+  nextCursor: string | null;
+}
+
 /** All error codes of the service, each with its HTTP status. */
 export interface ErrorStatuses {
   /**
@@ -2246,6 +2515,11 @@ export interface ErrorStatuses {
   ADMIN_REQUIRED: 403;
   /** The body is larger than this operation takes. */
   BODY_TOO_LARGE: 413;
+  /**
+   * The company is closed: until it is removed it can be read and exported, but not changed. Its owner
+   * can reopen it with POST /api/company/{company_id}/reopen/.
+   */
+  COMPANY_CLOSED: 409;
   /** This session belongs to no company: register one first. */
   COMPANY_REQUIRED: 403;
   /** The current password is wrong. */
@@ -2254,10 +2528,16 @@ export interface ErrorStatuses {
   DUPLICATE_TASK_LOG: 409;
   /** This employee is deleted: restore them with POST /api/employees/{_id}/restore/. */
   EMPLOYEE_DELETED: 409;
+  /** This person was erased, which cannot be taken back: add them as a new employee. */
+  EMPLOYEE_ERASED: 409;
   /** Somebody with this e-mail address is an employee of the company already. */
   EMPLOYEE_EXISTS: 409;
   /** The service meets no `Expect` but `100-continue`. */
   EXPECTATION_FAILED: 417;
+  /** The company has an export that is not finished: wait for it, or delete it. */
+  EXPORT_IN_PROGRESS: 409;
+  /** The company has 5 exports: delete one, or wait until one expires. */
+  EXPORT_LIMIT_REACHED: 409;
   /** You may not do this. */
   FORBIDDEN: 403;
   /** The first request with this Idempotency-Key is still running: try again shortly. */
@@ -2294,6 +2574,13 @@ export interface ErrorStatuses {
   NOT_THE_SENDER: 403;
   /** The service has more to do than it can right now: try again shortly. */
   OVERLOADED: 503;
+  /**
+   * This employee owns the company, and only the owner can close it: a company ends with POST
+   * /api/company/{company_id}/close/.
+   */
+  OWNER_NOT_ERASED: 409;
+  /** Only the owner of the company may do this. */
+  OWNER_REQUIRED: 403;
   /** The new password and its confirmation differ. */
   PASSWORD_MISMATCH: 400;
   /**
@@ -2331,7 +2618,7 @@ export interface ErrorStatuses {
   REQUEST_TIMEOUT: 408;
   /** No operation has this path: compare it with the reference at /docs, letter by letter. */
   ROUTE_NOT_FOUND: 404;
-  /** The API key lacks the scope that this operation needs. */
+  /** The API key lacks a scope that this operation needs; `missingScopes` names it. */
   SCOPE_REQUIRED: 403;
   /** The service cannot answer right now: try again shortly. */
   SERVICE_UNAVAILABLE: 503;
@@ -2388,6 +2675,8 @@ export interface IssueCodes {
   out_of_range: true;
   /** It is not what another part of the request says. */
   mismatch: true;
+  /** It is stored already, or given twice. */
+  duplicate: true;
   /** Its day is locked: the time was handed in, or is too old to be changed. */
   locked: true;
   /** It names nothing in the caller's company. */
@@ -2407,7 +2696,7 @@ export interface AuthOperations {
    * @example
    * await client.auth.login({ email: 'ada@example.com', password: 'correct horse battery staple' });
    */
-  login(input: AuthLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
+  login(input: AuthLoginInput, options?: CallOptions): Call<SignedInResult | CompanyChoice>;
 
   /**
    * Sign in with a Google identity token.
@@ -2428,7 +2717,7 @@ export interface AuthOperations {
    *   name: 'Ada Lovelace'
    * });
    */
-  googleLogin(input: AuthGoogleLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
+  googleLogin(input: AuthGoogleLoginInput, options?: CallOptions): Call<SignedInResult | CompanyChoice>;
 
   /**
    * Sign in with an Apple identity token (iOS and web).
@@ -2448,7 +2737,7 @@ export interface AuthOperations {
    *   name: 'Ada Lovelace'
    * });
    */
-  appleLogin(input: AuthAppleLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
+  appleLogin(input: AuthAppleLoginInput, options?: CallOptions): Call<SignedInResult | CompanyChoice>;
 
   /**
    * Send a sign-in code to an address.
@@ -2463,7 +2752,7 @@ export interface AuthOperations {
    * @example
    * await client.auth.verifyEmail({ email: 'ada@example.com' });
    */
-  verifyEmail(input: AuthVerifyEmailInput, options?: CallOptions): Promise<{ success: true }>;
+  verifyEmail(input: AuthVerifyEmailInput, options?: CallOptions): Call<{ success: true }>;
 
   /**
    * Sign in with an e-mailed code.
@@ -2479,7 +2768,7 @@ export interface AuthOperations {
    * @example
    * await client.auth.otpLogin({ email: 'ada@example.com', otp: '042917' });
    */
-  otpLogin(input: AuthOtpLoginInput, options?: CallOptions): Promise<SignedInResult | CompanyChoice>;
+  otpLogin(input: AuthOtpLoginInput, options?: CallOptions): Call<SignedInResult | CompanyChoice>;
 
   /**
    * Sign in to a company without a password, with another credential.
@@ -2500,7 +2789,7 @@ export interface AuthOperations {
    * @example
    * await client.auth.tokenLogin({ email: 'ada@example.com', company_id: 7, isAdmin: false });
    */
-  tokenLogin(input: AuthTokenLoginInput, options?: CallOptions): Promise<SignedInResult>;
+  tokenLogin(input: AuthTokenLoginInput, options?: CallOptions): Call<SignedInResult>;
 
   /**
    * Exchange a refresh token for a new pair.
@@ -2518,7 +2807,7 @@ export interface AuthOperations {
    *   refresh_token: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.eyJzaWQiOjQyfQ.c2lnbmF0dXJl'
    * });
    */
-  refresh(input: { refresh_token: string }, options?: CallOptions): Promise<AuthRefreshAnswer>;
+  refresh(input: { refresh_token: string }, options?: CallOptions): Call<AuthRefreshAnswer>;
 
   /**
    * End this session.
@@ -2527,7 +2816,7 @@ export interface AuthOperations {
    *
    * REST: `POST /logout/`
    */
-  logout(options?: WriteOptions): Promise<{ success: true }>;
+  logout(options?: WriteOptions): Call<{ success: true }>;
 }
 
 export interface RegistrationOperations {
@@ -2543,7 +2832,7 @@ export interface RegistrationOperations {
    * @example
    * await client.registration.requestCode({ email: 'ada@example.com' });
    */
-  requestCode(input: RegistrationRequestCodeInput, options?: CallOptions): Promise<{ success: true }>;
+  requestCode(input: RegistrationRequestCodeInput, options?: CallOptions): Call<{ success: true }>;
 
   /**
    * Register a company and its first admin.
@@ -2566,7 +2855,7 @@ export interface RegistrationOperations {
    *   last_name: 'Lovelace'
    * });
    */
-  registerCompany(input: RegistrationRegisterCompanyInput, options?: CallOptions): Promise<RegistrationResult>;
+  registerCompany(input: RegistrationRegisterCompanyInput, options?: CallOptions): Call<RegistrationResult>;
 }
 
 export interface PasswordsOperations {
@@ -2582,7 +2871,7 @@ export interface PasswordsOperations {
    * @example
    * await client.passwords.requestReset({ email: 'ada@example.com' });
    */
-  requestReset(input: PasswordsRequestResetInput, options?: CallOptions): Promise<{ success: true }>;
+  requestReset(input: PasswordsRequestResetInput, options?: CallOptions): Call<{ success: true }>;
 
   /**
    * Set a new password with the token of a reset link.
@@ -2600,7 +2889,7 @@ export interface PasswordsOperations {
    *   confirm_password: 'correct horse battery'
    * });
    */
-  reset(input: PasswordsResetInput, options?: CallOptions): Promise<{ success: true }>;
+  reset(input: PasswordsResetInput, options?: CallOptions): Call<{ success: true }>;
 
   /**
    * Change one's own password.
@@ -2610,19 +2899,20 @@ export interface PasswordsOperations {
    * mail, which lists the API keys that stay valid; with `revoke_api_keys: true` those end too. An
    * account without a password sets its first one by a reset link.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `PUT /employee/password/{employee_id}/`
    *
    * @throws {ApiError} FORBIDDEN, SESSION_REQUIRED, SESSION_BOUND, CURRENT_PASSWORD_WRONG,
    * PASSWORD_MISMATCH, PASSWORD_TOO_WEAK, OVERLOADED
    * @example
    * await client.passwords.change({
-   *   employee_id: 42,
    *   current_password: 'old and long enough',
    *   new_password: 'correct horse battery',
    *   confirm_password: 'correct horse battery'
    * });
    */
-  change(input: PasswordsChangeInput, options?: WriteOptions): Promise<{ success: true }>;
+  change(input: PasswordsChangeInput, options?: WriteOptions): Call<{ success: true }>;
 }
 
 export interface SessionsOperations {
@@ -2631,14 +2921,14 @@ export interface SessionsOperations {
    *
    * REST: `GET /api/sessions/`
    */
-  list(options?: CallOptions): Promise<{ sessions: Session[] }>;
+  list(options?: CallOptions): Call<{ sessions: Session[] }>;
 
   /**
    * End one of one's own sessions.
    *
    * REST: `DELETE /api/sessions/{session_id}/`
    */
-  end(input: { session_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  end(input: { session_id: number }, options?: WriteOptions): Call<{ success: true }>;
 }
 
 export interface ApiKeysOperations {
@@ -2646,9 +2936,12 @@ export interface ApiKeysOperations {
    * Make an API key for scripts and integrations.
    *
    * The key is shown in this answer and never again. It acts as the employee who made it, within its
-   * scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees
-   * of the company in through POST /token-login/. It ends with the employee’s access, and with a reset
-   * of their password. The account is told of it by mail.
+   * scopes and never beyond what the employee may do. Each operation says which scopes it needs: those
+   * of an area, such as `time:read`, or `read` or `write`, which hold all areas. Only admins make keys
+   * with `admin`, which gives a key of single areas their admin rights there, and with `login`, which
+   * signs employees of the company in through POST /token-login/. The key ends with the employee’s
+   * access, and with a reset of their password. The account is told of it by mail, and again a week
+   * before it expires, if it lives longer than a week.
    *
    * REST: `POST /api/api-keys/`
    *
@@ -2656,20 +2949,32 @@ export interface ApiKeysOperations {
    * @example
    * await client.apiKeys.create({
    *   name: 'Nightly import',
-   *   scopes: [ 'read', 'write' ],
+   *   scopes: [ 'time:read', 'time:write' ],
    *   expiresAt: '2036-01-01T00:00:00Z'
    * });
    */
-  create(input: ApiKeysCreateInput, options?: CallOptions): Promise<NewApiKey>;
+  create(input: ApiKeysCreateInput, options?: CallOptions): Call<NewApiKey>;
 
   /**
    * One's own live API keys, without the keys themselves.
    *
-   * The newest first.
+   * The newest first, also those that have expired and were not revoked.
    *
    * REST: `GET /api/api-keys/`
    */
-  list(options?: CallOptions): Promise<{ keys: ApiKey[] }>;
+  list(options?: CallOptions): Call<{ keys: ApiKey[] }>;
+
+  /**
+   * The API key that calls, its employee and their company.
+   *
+   * For API keys, whatever their scopes: what a script needs to know of itself. A session knows it from
+   * its login, and is answered 403 `FORBIDDEN`.
+   *
+   * REST: `GET /api/api-keys/current/`
+   *
+   * @throws {ApiError} FORBIDDEN
+   */
+  getCurrent(options?: CallOptions): Call<CurrentApiKey>;
 
   /**
    * Revoke an API key.
@@ -2681,7 +2986,7 @@ export interface ApiKeysOperations {
    *
    * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
-  revoke(input: { key_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  revoke(input: { key_id: number }, options?: WriteOptions): Call<{ success: true }>;
 }
 
 export interface CompanyOperations {
@@ -2692,12 +2997,14 @@ export interface CompanyOperations {
    * `subscriptions` are those in trial, active or past due whose end has not passed. The current plan is
    * that of the highest active subscription; `change` of each plan is relative to it.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /company/{company_id}/details/`
    *
    * @example
    * await client.company.get({ company_id: 42 });
    */
-  get(input: { company_id: number }, options?: CallOptions): Promise<CompanyGetAnswer>;
+  get(input?: { company_id?: number }, options?: CallOptions): Call<CompanyGetAnswer>;
 
   /**
    * Change the name or the time zone of the company.
@@ -2708,6 +3015,8 @@ export interface CompanyOperations {
    * made one after another; with four of a company waiting, a further one is answered 503. Offsets and
    * POSIX rules are refused. All other employees are notified of what has changed.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `PUT /company/{company_id}/update/`
    *
    * @throws {ApiError} OVERLOADED
@@ -2715,7 +3024,44 @@ export interface CompanyOperations {
    * await client.company.update({ company_id: 42, name: 'Analytical Engines', timezone: 'Europe/London'
    * });
    */
-  update(input: CompanyUpdateInput, options?: WriteOptions): Promise<Company>;
+  update(input?: CompanyUpdateInput, options?: WriteOptions): Call<Company>;
+
+  /**
+   * Close the company.
+   *
+   * For its owner, in a session of their own; `name` repeats the name of the company. For 30 days, until
+   * `closesAt`, everybody can sign in, and everything can be read and exported (POST `/api/exports/`),
+   * but nothing changed: other operations are answered 409 `COMPANY_CLOSED`. Running timers stop and
+   * their time is logged, and reminders stay quiet. All admins are told by mail, and once more three
+   * days before the end. POST `/api/company/{company_id}/reopen/` takes it back. After that the company
+   * is removed with everything in it, and so are the accounts of people who are in no other company.
+   * Closing a closed company changes nothing.
+   *
+   * `company_id`: the company of the session unless given.
+   *
+   * REST: `POST /api/company/{company_id}/close/`
+   *
+   * @throws {ApiError} OWNER_REQUIRED, SESSION_REQUIRED, SESSION_BOUND
+   * @example
+   * await client.company.close({ company_id: 42, name: 'Analytical Engines' });
+   */
+  close(input: { company_id?: number; name: string }, options?: WriteOptions): Call<CompanyCloseAnswer>;
+
+  /**
+   * Take the closing of the company back.
+   *
+   * For its owner, in a session of their own, until `closesAt`. Everything is as it was, except that
+   * timers have stopped. Reopening a company that is open changes nothing.
+   *
+   * `company_id`: the company of the session unless given.
+   *
+   * REST: `POST /api/company/{company_id}/reopen/`
+   *
+   * @throws {ApiError} OWNER_REQUIRED, SESSION_REQUIRED, SESSION_BOUND
+   * @example
+   * await client.company.reopen({ company_id: 42 });
+   */
+  reopen(input?: { company_id?: number }, options?: WriteOptions): Call<Company>;
 }
 
 export interface EmployeesOperations {
@@ -2731,6 +3077,8 @@ export interface EmployeesOperations {
    * mailed. An address is one employee of a company at most, deleted ones included: restore those
    * instead. A plan has places for as many active employees as its `maxEmployees` says.
    *
+   * `companyId`: the company of the session unless given.
+   *
    * REST: `POST /employee/add/`
    *
    * @throws {ApiError} EMPLOYEE_EXISTS, PLAN_LIMIT_REACHED
@@ -2745,19 +3093,21 @@ export interface EmployeesOperations {
    *   salary: 52000
    * });
    */
-  create(input: EmployeesCreateInput, options?: WriteOptions): Promise<Employee>;
+  create(input: EmployeesCreateInput, options?: WriteOptions): Call<Employee>;
 
   /**
    * All employees of the company.
    *
    * Active, inactive and deleted ones, alphabetical by name.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /employee/list/{company_id}/`
    *
    * @example
    * await client.employees.list({ company_id: 1 });
    */
-  list(input: { company_id: number }, options?: CallOptions): Promise<{ employees: Employee[] }>;
+  list(input?: { company_id?: number }, options?: CallOptions): Call<{ employees: Employee[] }>;
 
   /**
    * Active employees of the company.
@@ -2765,24 +3115,28 @@ export interface EmployeesOperations {
    * Those with `isActive: true` and `isDeleted: false`, alphabetical by name without regard to case and
    * accents, and the deleted ones, by `_id` and `name` only.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /employee/list/activeUsers/{company_id}/`
    *
    * @example
    * await client.employees.listActive({ company_id: 1 });
    */
-  listActive(input: { company_id: number }, options?: CallOptions): Promise<EmployeesListActiveAnswer>;
+  listActive(input?: { company_id?: number }, options?: CallOptions): Call<EmployeesListActiveAnswer>;
 
   /**
    * Inactive employees of the company.
    *
    * Those with `isActive: false`, deleted or not, alphabetical by name.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /employee/list/InactiveUsers/{company_id}/`
    *
    * @example
    * await client.employees.listInactive({ company_id: 1 });
    */
-  listInactive(input: { company_id: number }, options?: CallOptions): Promise<{ employees: Employee[] }>;
+  listInactive(input?: { company_id?: number }, options?: CallOptions): Call<{ employees: Employee[] }>;
 
   /**
    * Read one employee.
@@ -2795,7 +3149,7 @@ export interface EmployeesOperations {
    * @example
    * await client.employees.get({ employee_id: 42 });
    */
-  get(input: { employee_id: number }, options?: CallOptions): Promise<Employee>;
+  get(input: { employee_id: number }, options?: CallOptions): Call<Employee>;
 
   /**
    * Change an employee.
@@ -2819,7 +3173,7 @@ export interface EmployeesOperations {
    * REST: `PATCH /api/employees/{_id}/`
    *
    * @throws {ApiError} FORBIDDEN, ADMIN_REQUIRED, SESSION_BOUND, EMPLOYEE_EXISTS, EMPLOYEE_DELETED,
-   * LAST_ADMIN, PLAN_LIMIT_REACHED
+   * EMPLOYEE_ERASED, LAST_ADMIN, PLAN_LIMIT_REACHED
    * @example
    * await client.employees.update({
    *   _id: 42,
@@ -2828,7 +3182,7 @@ export interface EmployeesOperations {
    *   isTeamLeader: true
    * });
    */
-  update(input: EmployeesUpdateInput, options?: WriteOptions): Promise<Employee>;
+  update(input: EmployeesUpdateInput, options?: WriteOptions): Call<Employee>;
 
   /**
    * Set the profile picture.
@@ -2843,14 +3197,14 @@ export interface EmployeesOperations {
    *
    * REST: `PATCH /employee/update-picture/{_id}/`
    *
-   * @throws {ApiError} FORBIDDEN, OVERLOADED
+   * @throws {ApiError} FORBIDDEN, OVERLOADED, EMPLOYEE_ERASED
    * @example
    * await client.employees.updatePicture({
    *   _id: 42,
    *   profilePicture: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
    * });
    */
-  updatePicture(input: { _id: number; profilePicture?: string | null }, options?: WriteOptions): Promise<Employee>;
+  updatePicture(input: { _id: number; profilePicture?: Upload | null }, options?: WriteOptions): Call<Employee>;
 
   /**
    * Search employees by name, e-mail or designation.
@@ -2860,12 +3214,14 @@ export interface EmployeesOperations {
    * active and inactive but not deleted, the best match first: the very name, names that begin with `q`,
    * words that do, other places; within these by name.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /employees/search/{company_id}/`
    *
    * @example
    * await client.employees.search({ company_id: 1, q: 'grace hop' });
    */
-  search(input: { company_id: number; q: string }, options?: CallOptions): Promise<{ employees: Employee[] }>;
+  search(input: { company_id?: number; q: string }, options?: CallOptions): Call<{ employees: Employee[] }>;
 
   /**
    * Delete an employee.
@@ -2880,21 +3236,44 @@ export interface EmployeesOperations {
    * @example
    * await client.employees.delete({ _id: 42 });
    */
-  delete(input: { _id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { _id: number }, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * Take the deletion of an employee back.
    *
    * The employee is active again, with the permissions and the work that they had, and has to sign in
-   * again. Restoring an employee who is not deleted changes nothing.
+   * again. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be
+   * restored.
    *
    * REST: `POST /api/employees/{_id}/restore/`
    *
-   * @throws {ApiError} PLAN_LIMIT_REACHED
+   * @throws {ApiError} PLAN_LIMIT_REACHED, EMPLOYEE_ERASED
    * @example
    * await client.employees.restore({ _id: 42 });
    */
-  restore(input: { _id: number }, options?: WriteOptions): Promise<Employee>;
+  restore(input: { _id: number }, options?: WriteOptions): Call<Employee>;
+
+  /**
+   * Erase a person.
+   *
+   * For good: it cannot be taken back. The employee becomes "Former employee" with their number,
+   * deleted, with an address that receives no mail; phone, salary, birthday, picture and the rest are
+   * gone, and so are their sessions, API keys, invitations, preferences and notifications, and their
+   * account, if no other company uses it. A running timer stops and its time is logged. Exports of the
+   * company are deleted, since the person is in them. Logs, tasks, periods, amounts and all totals stay,
+   * and so do the texts that they wrote about work. Within seconds, a job replaces their name and
+   * address in comments and notifications of others, in events and in messages of webhooks, and erases
+   * their values and networks from the audit log. docs/personal-data.md has the whole list. Erasing an
+   * erased employee changes nothing. The last active admin and the owner of the company cannot be
+   * erased.
+   *
+   * REST: `POST /api/employees/{_id}/erase/`
+   *
+   * @throws {ApiError} LAST_ADMIN, OWNER_NOT_ERASED, SESSION_REQUIRED, SESSION_BOUND
+   * @example
+   * await client.employees.erase({ _id: 42 });
+   */
+  erase(input: { _id: number }, options?: WriteOptions): Call<Employee>;
 
   /**
    * The sessions and API keys of an employee.
@@ -2906,7 +3285,7 @@ export interface EmployeesOperations {
    *
    * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
-  getAccess(input: { _id: number }, options?: CallOptions): Promise<{ sessions: EmployeeSession[]; keys: ApiKey[] }>;
+  getAccess(input: { _id: number }, options?: CallOptions): Call<{ sessions: EmployeeSession[]; keys: ApiKey[] }>;
 
   /**
    * End the sessions of an employee.
@@ -2918,7 +3297,7 @@ export interface EmployeesOperations {
    *
    * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
-  endSessions(input: { _id: number }, options?: WriteOptions): Promise<{ ended: number }>;
+  endSessions(input: { _id: number }, options?: WriteOptions): Call<{ ended: number }>;
 
   /**
    * End the API keys of an employee.
@@ -2930,7 +3309,7 @@ export interface EmployeesOperations {
    *
    * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
-  endApiKeys(input: { _id: number }, options?: WriteOptions): Promise<{ ended: number }>;
+  endApiKeys(input: { _id: number }, options?: WriteOptions): Call<{ ended: number }>;
 }
 
 export interface InvitationsOperations {
@@ -2942,7 +3321,7 @@ export interface InvitationsOperations {
    *
    * REST: `GET /api/invitations/`
    */
-  list(options?: CallOptions): Promise<{ invitations: Invitation[] }>;
+  list(options?: CallOptions): Call<{ invitations: Invitation[] }>;
 
   /**
    * Accept an invitation.
@@ -2960,7 +3339,7 @@ export interface InvitationsOperations {
    * @example
    * await client.invitations.accept({ invitation_id: 7, token: 'q3Zt0k8Yb1…' });
    */
-  accept(input: InvitationsAcceptInput, options?: CallOptions): Promise<SignedInResult>;
+  accept(input: InvitationsAcceptInput, options?: CallOptions): Call<SignedInResult>;
 
   /**
    * Decline an invitation.
@@ -2973,7 +3352,7 @@ export interface InvitationsOperations {
    * @example
    * await client.invitations.decline({ invitation_id: 7 });
    */
-  decline(input: { invitation_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  decline(input: { invitation_id: number }, options?: WriteOptions): Call<{ success: true }>;
 }
 
 export interface ProjectsOperations {
@@ -2991,23 +3370,25 @@ export interface ProjectsOperations {
    * await client.projects.create({ name: 'Difference Engine', description: 'Second design',
    * allocatedHours: 120 });
    */
-  create(input: ProjectsCreateInput, options?: WriteOptions): Promise<Project>;
+  create(input: ProjectsCreateInput, options?: WriteOptions): Call<Project>;
 
   /**
    * Projects of the company, the newest first.
    *
    * Deleted projects are left out. 20 a page; a page past the end is an empty one.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/projects/company/{company_id}/`
    */
-  list(input: ProjectsListInput, options?: CallOptions): Paged<Project>;
+  list(input?: ProjectsListInput, options?: CallOptions): Paged<Project>;
 
   /**
    * One project of the company.
    *
    * REST: `GET /api/projects/{project_id}/`
    */
-  get(input: { project_id: number }, options?: CallOptions): Promise<Project>;
+  get(input: { project_id: number }, options?: CallOptions): Call<Project>;
 
   /**
    * Change a project.
@@ -3024,7 +3405,7 @@ export interface ProjectsOperations {
    * @example
    * await client.projects.update({ project_id: 7, allocatedHours: 160, status: 'on_hold' });
    */
-  update(input: ProjectsUpdateInput, options?: WriteOptions): Promise<Project>;
+  update(input: ProjectsUpdateInput, options?: WriteOptions): Call<Project>;
 
   /**
    * Delete a project with its tasks.
@@ -3039,7 +3420,7 @@ export interface ProjectsOperations {
    * @example
    * await client.projects.delete({ project_id: 7 });
    */
-  delete(input: { project_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { project_id: number }, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * Projects of the company.
@@ -3069,25 +3450,29 @@ export interface TasksOperations {
    *   estimatedHours: 6
    * });
    */
-  create(input: TasksCreateInput, options?: WriteOptions): Promise<Task>;
+  create(input: TasksCreateInput, options?: WriteOptions): Call<Task>;
 
   /**
    * Tasks of the company, the newest first.
    *
    * Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q`
    * is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an
-   * empty one.
+   * empty one. Matches of `q` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end
+   * at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at the same cost
+   * a page.
+   *
+   * `company_id`: the company of the session unless given.
    *
    * REST: `GET /api/tasks/company/{company_id}/`
    */
-  list(input: TasksListInput, options?: CallOptions): Paged<Task>;
+  list(input?: TasksListInput, options?: CallOptions): Paged<Task, TasksListAnswer>;
 
   /**
    * One task of the company.
    *
    * REST: `GET /api/tasks/{task_id}/`
    */
-  get(input: { task_id: number }, options?: CallOptions): Promise<Task>;
+  get(input: { task_id: number }, options?: CallOptions): Call<Task>;
 
   /**
    * Change a task.
@@ -3107,7 +3492,7 @@ export interface TasksOperations {
    * @example
    * await client.tasks.update({ task_id: 12, status: 'done' });
    */
-  update(input: TasksUpdateInput, options?: WriteOptions): Promise<Task>;
+  update(input: TasksUpdateInput, options?: WriteOptions): Call<Task>;
 
   /**
    * Delete a task.
@@ -3122,14 +3507,15 @@ export interface TasksOperations {
    * @example
    * await client.tasks.delete({ task_id: 12 });
    */
-  delete(input: { task_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { task_id: number }, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * Tasks of a project and the time logged on them.
    *
    * Tasks and task logs that anyone creates, changes or deletes, the subscriber included, each with the
    * record and what has changed. A task that moves to another project is an event of both, and takes its
-   * logs along without an event for each; a deleted task takes its logs along as well. When the project
+   * logs along without an event for each; a deleted task takes its logs along as well. An import of a
+   * file is one event, `project.imported`, without the tasks and logs: read them again. When the project
    * is deleted, the subscription sends `project.deleted` and ends with NOT_FOUND.
    *
    * @throws {ApiError} NOT_FOUND
@@ -3147,6 +3533,8 @@ export interface TaskLogsOperations {
    * hours, every active admin is notified, once for each crossing. Days of a period that was handed in,
    * or that is too old, are locked: 409 `PERIOD_LOCKED` names them.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `POST /tasklog/create/`
    *
    * @throws {ApiError} DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED
@@ -3159,7 +3547,7 @@ export interface TaskLogsOperations {
    *   description: 'Wrote the first program'
    * });
    */
-  create(input: TaskLogsCreateInput, options?: WriteOptions): Promise<ChargedTaskLog>;
+  create(input: TaskLogsCreateInput, options?: WriteOptions): Call<ChargedTaskLog>;
 
   /**
    * Log much time at once.
@@ -3204,7 +3592,7 @@ export interface TaskLogsOperations {
    *   ]
    * });
    */
-  bulkCreate(input: TaskLogsBulkCreateInput, options?: WriteOptions): Promise<TaskLogsBulkCreateAnswer>;
+  bulkCreate(input: TaskLogsBulkCreateInput, options?: WriteOptions): Call<TaskLogsBulkCreateAnswer>;
 
   /**
    * All logs of a task, the newest start first.
@@ -3215,7 +3603,7 @@ export interface TaskLogsOperations {
    *
    * REST: `GET /taskLogs/task/{taskId}/`
    */
-  listByTask(input: { taskId: number }, options?: CallOptions): Promise<{ taskLogs: ChargedTaskLog[]; totalSeconds: number }>;
+  listByTask(input: { taskId: number }, options?: CallOptions): Call<{ taskLogs: ChargedTaskLog[]; totalSeconds: number }>;
 
   /**
    * Change a task log.
@@ -3237,7 +3625,7 @@ export interface TaskLogsOperations {
    *   description: 'Wrote and proved the first program'
    * });
    */
-  update(input: TaskLogsUpdateInput, options?: WriteOptions): Promise<ChargedTaskLog>;
+  update(input: TaskLogsUpdateInput, options?: WriteOptions): Call<ChargedTaskLog>;
 
   /**
    * Delete a task log.
@@ -3252,7 +3640,39 @@ export interface TaskLogsOperations {
    * @example
    * await client.taskLogs.delete({ pk: 42, override: false });
    */
-  delete(input: TaskLogsDeleteInput, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: TaskLogsDeleteInput, options?: WriteOptions): Call<{ success: true }>;
+}
+
+export interface CsvImportsOperations {
+  /**
+   * Import time and tasks from a CSV file.
+   *
+   * For admins. Takes a detailed report of Toggl Track or Clockify (time on tasks), issues of Jira
+   * (tasks and the work logged on them) or a board of Trello (tasks), at most 8 MiB as JSON and 20,000
+   * rows, as docs/csv-imports.md describes. Projects and tasks that are not there by name are created;
+   * people never are. With `dry_run` it answers what would be done, and changes nothing.
+   *
+   * Where rows have errors, nothing is stored, and `issues` names the first 100 by line and column: 400,
+   * or 409 `PERIOD_LOCKED` where locked days are all that is wrong. With `skip_errors` the other rows
+   * are imported. All is stored at once or nothing is.
+   *
+   * The same file can be imported again: rows that were imported are skipped, as long as the task or log
+   * that they became exists.
+   *
+   * REST: `POST /api/imports/csv/`
+   *
+   * @throws {ApiError} DUPLICATE_TASK_LOG, OVERLOADED, PERIOD_LOCKED
+   * @example
+   * await client.csvImports.run({
+   *   source: 'trello',
+   *   csv: 'Card ID,Card Name,Card Description,Members,Due Date,List Name,Board Name,Archived\r\n' +
+   *     '64a1f0c2,Cut the gears,Brass,,2026-03-31T16:00:00.000Z,Doing,Clockwork,false\r\n',
+   *   time_zone: 'Europe/London',
+   *   date_order: 'YMD',
+   *   dry_run: false
+   * });
+   */
+  run(input: CsvImportsRunInput, options?: WriteOptions): Call<CsvImportReport>;
 }
 
 export interface TimersOperations {
@@ -3270,7 +3690,7 @@ export interface TimersOperations {
    * @example
    * await client.timers.start({ taskId: 12, description: 'Cutting gears' });
    */
-  start(input: { taskId: number; description?: string | null }, options?: WriteOptions): Promise<Timer>;
+  start(input: { taskId: number; description?: string | null }, options?: WriteOptions): Call<Timer>;
 
   /**
    * Stop one’s timer.
@@ -3287,7 +3707,7 @@ export interface TimersOperations {
    * @example
    * await client.timers.stop({ description: 'Cut four gears' });
    */
-  stop(input?: { description?: string | null }, options?: WriteOptions): Promise<ChargedTaskLog>;
+  stop(input?: { description?: string | null }, options?: WriteOptions): Call<ChargedTaskLog>;
 
   /**
    * End a timer without a log.
@@ -3295,16 +3715,20 @@ export interface TimersOperations {
    * For the employee, and for admins. Nothing is logged: for a timer that was started by mistake, or
    * that cannot be stopped because a day of it is locked.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `DELETE /api/tasklogs/timer/{employee_id}/`
    *
    * @throws {ApiError} FORBIDDEN, TIMER_NOT_RUNNING
    */
-  discard(input: { employee_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  discard(input?: { employee_id?: number }, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * The running timer of an employee.
    *
    * Or `{"timer": null}` where none runs. For the employee, team leaders and admins.
+   *
+   * `employee_id`: the caller unless given.
    *
    * REST: `GET /api/tasklogs/timer/{employee_id}/`
    *
@@ -3312,7 +3736,7 @@ export interface TimersOperations {
    * @example
    * await client.timers.get({ employee_id: 7 });
    */
-  get(input: { employee_id: number }, options?: CallOptions): Promise<Timer | { timer: null }>;
+  get(input?: { employee_id?: number }, options?: CallOptions): Call<Timer | { timer: null }>;
 
   /**
    * One's own timer.
@@ -3345,6 +3769,8 @@ export interface TimesheetsOperations {
    * whole minor units, and its parts add up to it. A long answer is sent while it is made, in every
    * format.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/timesheets/{company_id}/`
    *
    * @throws {ApiError} FORBIDDEN, ADMIN_REQUIRED
@@ -3357,19 +3783,19 @@ export interface TimesheetsOperations {
    *   format: 'json'
    * });
    */
-  get(input: TimesheetsGetInput, options?: CallOptions): Promise<Timesheet>;
+  get(input: TimesheetsGetInput, options?: CallOptions): Call<Timesheet>;
 
   /** The same as `timesheets.get`, as a file (text/csv) that comes while it is made. */
-  csv(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+  csv(input: TimesheetsGetInput, options?: CallOptions): Call<Download>;
 
   /**
    * The same as `timesheets.get`, as a file
    * (application/vnd.openxmlformats-officedocument.spreadsheetml.sheet) that comes while it is made.
    */
-  xlsx(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+  xlsx(input: TimesheetsGetInput, options?: CallOptions): Call<Download>;
 
   /** The same as `timesheets.get`, as a file (application/pdf) that comes while it is made. */
-  pdf(input: TimesheetsGetInput, options?: CallOptions): Promise<Download>;
+  pdf(input: TimesheetsGetInput, options?: CallOptions): Call<Download>;
 }
 
 export interface TimePoliciesOperations {
@@ -3379,9 +3805,11 @@ export interface TimePoliciesOperations {
    * For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and
    * locks no day by its age. See docs/time-periods.md.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/time-policy/{company_id}/`
    */
-  get(input: { company_id: number }, options?: CallOptions): Promise<TimePolicy>;
+  get(input?: { company_id?: number }, options?: CallOptions): Call<TimePolicy>;
 
   /**
    * Change how time is handed in and locked.
@@ -3391,11 +3819,12 @@ export interface TimePoliciesOperations {
    * `lockAfterDays` + `graceDays` days have passed since the last day of its period, in the time zone of
    * the company and by the clock of the database.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `PUT /api/time-policy/{company_id}/`
    *
    * @example
    * await client.timePolicies.update({
-   *   company_id: 42,
    *   period: 'week',
    *   weekStart: 'monday',
    *   graceDays: 3,
@@ -3403,7 +3832,7 @@ export interface TimePoliciesOperations {
    *   requireApproval: true
    * });
    */
-  update(input: TimePoliciesUpdateInput, options?: WriteOptions): Promise<TimePolicy>;
+  update(input?: TimePoliciesUpdateInput, options?: WriteOptions): Call<TimePolicy>;
 }
 
 export interface RatesOperations {
@@ -3413,12 +3842,14 @@ export interface RatesOperations {
    * For admins. The newest first, 100 at a time; filters are combined, and each finds the rates that
    * name it.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/rates/{company_id}/`
    *
    * @example
-   * await client.rates.list({ company_id: 42, project_id: 7 });
+   * await client.rates.list({ project_id: 7 });
    */
-  list(input: RatesListInput, options?: CallOptions): Promise<RatesListAnswer>;
+  list(input?: RatesListInput, options?: CallOptions): Paged<Rate, RatesListAnswer>;
 
   /**
    * Set an hourly rate.
@@ -3429,17 +3860,18 @@ export interface RatesOperations {
    * replaced. New logs take it from then on; stored logs keep their rates until POST
    * `/api/tasklogs/apply-rates/` is called. See docs/money.md.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `PUT /api/rates/{company_id}/`
    *
    * @example
    * await client.rates.set({
-   *   company_id: 42,
    *   project_id: 7,
    *   validFrom: '2026-01-01',
    *   hourlyRate: { minorUnits: 9500, currency: 'EUR' }
    * });
    */
-  set(input: RatesSetInput, options?: WriteOptions): Promise<Rate>;
+  set(input: RatesSetInput, options?: WriteOptions): Call<Rate>;
 
   /**
    * Delete an hourly rate.
@@ -3447,9 +3879,11 @@ export interface RatesOperations {
    * For admins. Stored logs keep their rates; to end a rate on a day, set one without amount from that
    * day on.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `DELETE /api/rates/{company_id}/{rate_id}/`
    */
-  delete(input: RatesDeleteInput, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: RatesDeleteInput, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * Give stored logs the rates of today.
@@ -3467,7 +3901,7 @@ export interface RatesOperations {
    * await client.rates.applyToLogs({ from: '2026-03-01', to: '2026-03-31', project_id: 7, dryRun: true
    * });
    */
-  applyToLogs(input: RatesApplyToLogsInput, options?: WriteOptions): Promise<RatesApplyToLogsAnswer>;
+  applyToLogs(input: RatesApplyToLogsInput, options?: WriteOptions): Call<RatesApplyToLogsAnswer>;
 }
 
 export interface TimesheetPeriodsOperations {
@@ -3480,13 +3914,15 @@ export interface TimesheetPeriodsOperations {
    * approvers are notified; otherwise the period is approved at once. A period that was rejected or is
    * open again is handed in the same way.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `POST /api/timesheet-periods/submit/`
    *
    * @throws {ApiError} FORBIDDEN, PERIOD_SUBMITTED, PERIOD_TIMER_RUNNING
    * @example
    * await client.timesheetPeriods.submit({ employee_id: 7, period_start: '2026-01-05' });
    */
-  submit(input: TimesheetPeriodsSubmitInput, options?: WriteOptions): Promise<TimesheetPeriod>;
+  submit(input: TimesheetPeriodsSubmitInput, options?: WriteOptions): Call<TimesheetPeriod>;
 
   /**
    * Take back a period that nobody has decided on.
@@ -3500,7 +3936,7 @@ export interface TimesheetPeriodsOperations {
    * @example
    * await client.timesheetPeriods.withdraw({ period_id: 5 });
    */
-  withdraw(input: { period_id: number }, options?: WriteOptions): Promise<TimesheetPeriod>;
+  withdraw(input: { period_id: number }, options?: WriteOptions): Call<TimesheetPeriod>;
 
   /**
    * Approve or reject periods.
@@ -3517,7 +3953,7 @@ export interface TimesheetPeriodsOperations {
    * @example
    * await client.timesheetPeriods.decide({ period_ids: [ 5 ], decision: 'approve', note: 'Thank you' });
    */
-  decide(input: TimesheetPeriodsDecideInput, options?: WriteOptions): Promise<TimesheetPeriodsDecideAnswer>;
+  decide(input: TimesheetPeriodsDecideInput, options?: WriteOptions): Call<TimesheetPeriodsDecideAnswer>;
 
   /**
    * Open a period again.
@@ -3531,7 +3967,7 @@ export interface TimesheetPeriodsOperations {
    * @example
    * await client.timesheetPeriods.reopen({ period_id: 5, reason: 'A day at the customer was missing' });
    */
-  reopen(input: TimesheetPeriodsReopenInput, options?: WriteOptions): Promise<TimesheetPeriod>;
+  reopen(input: TimesheetPeriodsReopenInput, options?: WriteOptions): Call<TimesheetPeriod>;
 
   /**
    * Periods that were handed in.
@@ -3540,14 +3976,15 @@ export interface TimesheetPeriodsOperations {
    * day in that range. Admins and team leaders see everybody’s; others see their own. A period that was
    * never handed in is not in the list: it is open.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/timesheet-periods/company/{company_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    * @example
-   * await client.timesheetPeriods.list({ company_id: 42, status: 'submitted', from: '2026-01-01', to:
-   * '2026-12-31' });
+   * await client.timesheetPeriods.list({ status: 'submitted', from: '2026-01-01', to: '2026-12-31' });
    */
-  list(input: TimesheetPeriodsListInput, options?: CallOptions): Promise<TimesheetPeriodsListAnswer>;
+  list(input?: TimesheetPeriodsListInput, options?: CallOptions): Paged<TimesheetPeriod, TimesheetPeriodsListAnswer>;
 }
 
 export interface WorkingHoursOperations {
@@ -3556,11 +3993,13 @@ export interface WorkingHoursOperations {
    *
    * For the employee, team leaders and admins. See docs/time-periods.md.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `GET /api/working-hours/{employee_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  list(input: { employee_id: number }, options?: CallOptions): Promise<WorkingHours>;
+  list(input?: { employee_id?: number }, options?: CallOptions): Call<WorkingHours>;
 
   /**
    * Set the working hours of an employee from a day on.
@@ -3582,7 +4021,7 @@ export interface WorkingHoursOperations {
    *   ]
    * });
    */
-  set(input: WorkingHoursSetInput, options?: WriteOptions): Promise<WorkingHours>;
+  set(input: WorkingHoursSetInput, options?: WriteOptions): Call<WorkingHours>;
 }
 
 export interface HolidaysOperations {
@@ -3592,12 +4031,14 @@ export interface HolidaysOperations {
    * For every employee. Those from `from` to `to`, both included, at most 366 days. See
    * docs/time-periods.md.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/holidays/{company_id}/`
    *
    * @example
-   * await client.holidays.list({ company_id: 42, from: '2026-01-01', to: '2026-12-31' });
+   * await client.holidays.list({ from: '2026-01-01', to: '2026-12-31' });
    */
-  list(input: HolidaysListInput, options?: CallOptions): Promise<Holidays>;
+  list(input: HolidaysListInput, options?: CallOptions): Call<Holidays>;
 
   /**
    * Replace the holidays of a range of days.
@@ -3607,17 +4048,18 @@ export interface HolidaysOperations {
    * expected on a holiday, of anybody. Balances follow at once; periods that were handed in keep what
    * was expected then.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `PUT /api/holidays/{company_id}/`
    *
    * @example
    * await client.holidays.replace({
-   *   company_id: 42,
    *   from: '2026-03-01',
    *   to: '2026-03-31',
    *   holidays: [ { date: '2026-03-17', name: 'Saint Patrick’s Day' } ]
    * });
    */
-  replace(input: HolidaysReplaceInput, options?: WriteOptions): Promise<Holidays>;
+  replace(input: HolidaysReplaceInput, options?: WriteOptions): Call<Holidays>;
 }
 
 export interface BalancesOperations {
@@ -3629,13 +4071,15 @@ export interface BalancesOperations {
    * or without them the time policy; nothing on a holiday, and nothing before the `date_of_joining` of
    * the employee. Days to come count as the others. See docs/time-periods.md.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `GET /api/balances/{employee_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    * @example
-   * await client.balances.get({ employee_id: 42, from: '2026-03-01', to: '2026-03-31' });
+   * await client.balances.get({ from: '2026-03-01', to: '2026-03-31' });
    */
-  get(input: BalancesGetInput, options?: CallOptions): Promise<BalancesGetAnswer>;
+  get(input: BalancesGetInput, options?: CallOptions): Call<BalancesGetAnswer>;
 }
 
 export interface StatisticsOperations {
@@ -3648,12 +4092,14 @@ export interface StatisticsOperations {
    * are not done and were due before today; `completedThisWeek` are done and became so this week.
    * Deleted employees are left out of `employees.total`, inactive ones of `employees.active`.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /task-statistics/{company_id}/`
    *
    * @example
    * await client.statistics.company({ company_id: 42 });
    */
-  company(input: { company_id: number }, options?: CallOptions): Promise<StatisticsCompanyAnswer>;
+  company(input?: { company_id?: number }, options?: CallOptions): Call<StatisticsCompanyAnswer>;
 
   /**
    * Performance figures of employees.
@@ -3662,12 +4108,14 @@ export interface StatisticsOperations {
    * their own row alone. Days are those of the company’s time zone. Deleted tasks and those of deleted
    * projects are not counted; the time logged on them is.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/performance/{company_id}/`
    *
    * @example
    * await client.statistics.performance({ company_id: 42 });
    */
-  performance(input: { company_id: number }, options?: CallOptions): Promise<{ employees: EmployeePerformance[] }>;
+  performance(input?: { company_id?: number }, options?: CallOptions): Call<{ employees: EmployeePerformance[] }>;
 }
 
 export interface CommentsOperations {
@@ -3683,7 +4131,7 @@ export interface CommentsOperations {
    *
    * REST: `GET /api/tasks/chat/{task_id}/`
    */
-  listByTask(input: { task_id: number }, options?: CallOptions): Promise<{ comments: Comment[] }>;
+  listByTask(input: { task_id: number }, options?: CallOptions): Call<{ comments: Comment[] }>;
 
   /**
    * Write a comment on a task.
@@ -3695,6 +4143,8 @@ export interface CommentsOperations {
    * get a notification and a mail (from one company at most 20 mails an hour, and 3 a day while an
    * invitation is not accepted); the task's owner and collaborators and the author of the comment
    * replied to get a notification; nobody is notified twice, or of their own comment.
+   *
+   * `sender`: the caller unless given.
    *
    * REST: `POST /api/task-chats/`
    *
@@ -3710,7 +4160,7 @@ export interface CommentsOperations {
    *   image: null
    * });
    */
-  create(input: CommentsCreateInput, options?: WriteOptions): Promise<Comment>;
+  create(input: CommentsCreateInput, options?: WriteOptions): Call<Comment>;
 
   /**
    * Edit one's own comment.
@@ -3729,7 +4179,7 @@ export interface CommentsOperations {
    *   mentionedEmails: []
    * });
    */
-  update(input: CommentsUpdateInput, options?: WriteOptions): Promise<Comment>;
+  update(input: CommentsUpdateInput, options?: WriteOptions): Call<Comment>;
 
   /**
    * Delete a comment.
@@ -3741,7 +4191,7 @@ export interface CommentsOperations {
    *
    * @throws {ApiError} NOT_THE_AUTHOR_OR_OWNER
    */
-  delete(input: { comment_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { comment_id: number }, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * Like a comment.
@@ -3749,22 +4199,26 @@ export interface CommentsOperations {
    * For oneself. Liking twice changes nothing. Its author and the task’s owner and collaborators get a
    * notification, once for each liker.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `POST /api/like-chat/{employee_id}/{comment_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  like(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
+  like(input: { employee_id?: number; comment_id: number }, options?: WriteOptions): Call<{ likeCount: number; likedByMe: boolean }>;
 
   /**
    * Take one’s like of a comment back.
    *
    * For oneself. Taking back what was not given changes nothing.
    *
+   * `employee_id`: the caller unless given.
+   *
    * REST: `POST /api/dislike-chat/{employee_id}/{comment_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  unlike(input: { employee_id: number; comment_id: number }, options?: WriteOptions): Promise<{ likeCount: number; likedByMe: boolean }>;
+  unlike(input: { employee_id?: number; comment_id: number }, options?: WriteOptions): Call<{ likeCount: number; likedByMe: boolean }>;
 
   /**
    * Comments on a task.
@@ -3784,22 +4238,26 @@ export interface NotificationsOperations {
    * 10 a page; a page past the end is empty. A filter that is left out lets everything through, archived
    * ones included.
    *
+   * `recipient_id`: the caller unless given.
+   *
    * REST: `GET /notifications/recipient/{recipient_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  list(input: NotificationsListInput, options?: CallOptions): Paged<Notification>;
+  list(input?: NotificationsListInput, options?: CallOptions): Paged<Notification>;
 
   /**
    * How many of one's own notifications are unread.
    *
    * The same number as the total of the list with `read=false`.
    *
+   * `user_id`: the caller unless given.
+   *
    * REST: `GET /notifications/unread-count/{user_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  countUnread(input: { user_id: number }, options?: CallOptions): Promise<{ unread: number }>;
+  countUnread(input?: { user_id?: number }, options?: CallOptions): Call<{ unread: number }>;
 
   /**
    * Mark one of one's own notifications as read.
@@ -3808,18 +4266,20 @@ export interface NotificationsOperations {
    *
    * REST: `PATCH /api/notifications/read/{notification_id}/`
    */
-  read(input: { notification_id: number }, options?: WriteOptions): Promise<Notification>;
+  read(input: { notification_id: number }, options?: WriteOptions): Call<Notification>;
 
   /**
    * Mark all of one's own notifications as read.
    *
    * `updated` is how many were unread.
    *
+   * `user_id`: the caller unless given.
+   *
    * REST: `POST /mark_notifications_as_read/{user_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  readAll(input: { user_id: number }, options?: WriteOptions): Promise<{ updated: number }>;
+  readAll(input?: { user_id?: number }, options?: WriteOptions): Call<{ updated: number }>;
 
   /**
    * Archive, keep for later, star or mark one of one's own notifications.
@@ -3832,7 +4292,7 @@ export interface NotificationsOperations {
    * @example
    * await client.notifications.update({ notification_id: 42, isArchive: true, starred: false });
    */
-  update(input: NotificationsUpdateInput, options?: WriteOptions): Promise<Notification>;
+  update(input: NotificationsUpdateInput, options?: WriteOptions): Call<Notification>;
 
   /**
    * Delete some of one's own notifications.
@@ -3845,30 +4305,36 @@ export interface NotificationsOperations {
    * @example
    * await client.notifications.delete({ notification_ids: [ 11, 12 ] });
    */
-  delete(input: { notification_ids: number[] }, options?: WriteOptions): Promise<{ deleted: number }>;
+  delete(input: { notification_ids: number[] }, options?: WriteOptions): Call<{ deleted: number }>;
 
   /**
    * Delete all of one's own notifications.
+   *
+   * `user_id`: the caller unless given.
    *
    * REST: `DELETE /notifications/{user_id}/clear/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  clear(input: { user_id: number }, options?: WriteOptions): Promise<{ deleted: number }>;
+  clear(input?: { user_id?: number }, options?: WriteOptions): Call<{ deleted: number }>;
 
   /**
    * How one wants to be told, for each category.
+   *
+   * `employee_id`: the caller unless given.
    *
    * REST: `GET /api/notification-preferences/{employee_id}/`
    *
    * @throws {ApiError} FORBIDDEN
    */
-  getPreferences(input: { employee_id: number }, options?: CallOptions): Promise<NotificationPreferences>;
+  getPreferences(input?: { employee_id?: number }, options?: CallOptions): Call<NotificationPreferences>;
 
   /**
    * Say how one wants to be told.
    *
    * Any of the categories; those left out stay as they are. Holds for what happens from now on.
+   *
+   * `employee_id`: the caller unless given.
    *
    * REST: `PUT /api/notification-preferences/{employee_id}/`
    *
@@ -3876,7 +4342,7 @@ export interface NotificationsOperations {
    * @example
    * await client.notifications.updatePreferences({ message: { inApp: true, email: false } });
    */
-  updatePreferences(input: NotificationPreferencesChange, options?: WriteOptions): Promise<NotificationPreferences>;
+  updatePreferences(input: NotificationPreferencesChange, options?: WriteOptions): Call<NotificationPreferences>;
 
   /**
    * What happens to one's own notifications.
@@ -3905,7 +4371,7 @@ export interface WebhooksOperations {
    *   description: 'Comments in our chat'
    * });
    */
-  create(input: WebhooksCreateInput, options?: CallOptions): Promise<WebhookWithSecret>;
+  create(input: WebhooksCreateInput, options?: CallOptions): Call<WebhookWithSecret>;
 
   /**
    * The company's webhooks, and the public keys of the service.
@@ -3914,16 +4380,18 @@ export interface WebhooksOperations {
    * receiver should not hold a secret. While the operator rotates the keys there are several, and
    * messages are signed by each.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/webhooks/company/{company_id}/`
    */
-  list(input: { company_id: number }, options?: CallOptions): Promise<WebhooksListAnswer>;
+  list(input?: { company_id?: number }, options?: CallOptions): Call<WebhooksListAnswer>;
 
   /**
    * One webhook of the company.
    *
    * REST: `GET /api/webhooks/{webhook_id}/`
    */
-  get(input: { webhook_id: number }, options?: CallOptions): Promise<Webhook>;
+  get(input: { webhook_id: number }, options?: CallOptions): Call<Webhook>;
 
   /**
    * Change, disable or enable a webhook.
@@ -3941,7 +4409,7 @@ export interface WebhooksOperations {
    *   isEnabled: true
    * });
    */
-  update(input: WebhooksUpdateInput, options?: WriteOptions): Promise<Webhook>;
+  update(input: WebhooksUpdateInput, options?: WriteOptions): Call<Webhook>;
 
   /**
    * Delete a webhook.
@@ -3950,7 +4418,7 @@ export interface WebhooksOperations {
    *
    * REST: `DELETE /api/webhooks/{webhook_id}/`
    */
-  delete(input: { webhook_id: number }, options?: WriteOptions): Promise<{ success: true }>;
+  delete(input: { webhook_id: number }, options?: WriteOptions): Call<{ success: true }>;
 
   /**
    * Give a webhook another secret.
@@ -3960,7 +4428,7 @@ export interface WebhooksOperations {
    *
    * REST: `POST /api/webhooks/{webhook_id}/rotate-secret/`
    */
-  rotateSecret(input: { webhook_id: number }, options?: CallOptions): Promise<WebhookWithSecret>;
+  rotateSecret(input: { webhook_id: number }, options?: CallOptions): Call<WebhookWithSecret>;
 
   /**
    * Send a test message to a webhook.
@@ -3972,7 +4440,7 @@ export interface WebhooksOperations {
    *
    * @throws {ApiError} WEBHOOK_DISABLED
    */
-  test(input: { webhook_id: number }, options?: WriteOptions): Promise<WebhookDelivery>;
+  test(input: { webhook_id: number }, options?: WriteOptions): Call<WebhookDelivery>;
 
   /**
    * Send again what a webhook has not taken.
@@ -3987,7 +4455,7 @@ export interface WebhooksOperations {
    * @example
    * await client.webhooks.recover({ webhook_id: 42, since: '2026-03-01T00:00:00Z' });
    */
-  recover(input: WebhooksRecoverInput, options?: WriteOptions): Promise<WebhooksRecoverAnswer>;
+  recover(input: WebhooksRecoverInput, options?: WriteOptions): Call<WebhooksRecoverAnswer>;
 
   /**
    * Messages for a webhook, and the attempts to deliver them.
@@ -4000,7 +4468,7 @@ export interface WebhooksOperations {
    * @example
    * await client.webhooks.deliveries({ webhook_id: 42, cursor: '9007199254740991' });
    */
-  deliveries(input: WebhooksDeliveriesInput, options?: CallOptions): Promise<WebhooksDeliveriesAnswer>;
+  deliveries(input: WebhooksDeliveriesInput, options?: CallOptions): Call<WebhooksDeliveriesAnswer>;
 
   /**
    * Send a message of a webhook again.
@@ -4012,7 +4480,7 @@ export interface WebhooksOperations {
    *
    * @throws {ApiError} WEBHOOK_DISABLED
    */
-  resend(input: { delivery_id: number }, options?: WriteOptions): Promise<WebhookDelivery>;
+  resend(input: { delivery_id: number }, options?: WriteOptions): Call<WebhookDelivery>;
 }
 
 export interface AuditOperations {
@@ -4023,17 +4491,18 @@ export interface AuditOperations {
    * refused call; the newest first, 50 at a time. A row is there as soon as its change is. Filters are
    * combined. See docs/audit.md for what is not audited, and for what the log proves.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/audit/company/{company_id}/`
    *
    * @example
    * await client.audit.list({
-   *   company_id: 42,
    *   operation: 'tasks.update',
    *   from: '2026-03-01T00:00:00Z',
    *   to: '2026-04-01T00:00:00Z'
    * });
    */
-  list(input: AuditListInput, options?: CallOptions): Promise<AuditListAnswer>;
+  list(input?: AuditListInput, options?: CallOptions): Paged<AuditEntry, AuditListAnswer>;
 
   /**
    * The audit log of the company as a file.
@@ -4043,23 +4512,21 @@ export interface AuditOperations {
    * `json` the same as one list. The file is sent while it is made. That it was taken is a row of the
    * log itself.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/audit/company/{company_id}/export/`
    *
    * @example
-   * await client.audit.export({
-   *   company_id: 42,
-   *   from: '2026-03-01T00:00:00Z',
-   *   to: '2026-04-01T00:00:00Z',
-   *   format: 'json'
+   * await client.audit.export({ from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z', format: 'json'
    * });
    */
-  export(input: AuditExportInput, options?: CallOptions): Promise<{ results: AuditEntry[] }>;
+  export(input?: AuditExportInput, options?: CallOptions): Call<{ results: AuditEntry[] }>;
 
   /** The same as `audit.export`, as a file (text/csv) that comes while it is made. */
-  csv(input: AuditExportInput, options?: CallOptions): Promise<Download>;
+  csv(input?: AuditExportInput, options?: CallOptions): Call<Download>;
 
   /** The same as `audit.export`, as a file (application/jsonl) that comes while it is made. */
-  jsonl(input: AuditExportInput, options?: CallOptions): Promise<Download>;
+  jsonl(input?: AuditExportInput, options?: CallOptions): Call<Download>;
 
   /**
    * Verify the audit log of the company.
@@ -4069,9 +4536,79 @@ export interface AuditOperations {
    * `knownSeal` and `knownHash`, from an earlier answer, it also finds out whether the log was cut off
    * or replaced since.
    *
+   * `company_id`: the company of the session unless given.
+   *
    * REST: `GET /api/audit/company/{company_id}/verify/`
    */
-  verify(input: AuditVerifyInput, options?: CallOptions): Promise<AuditVerdict>;
+  verify(input?: AuditVerifyInput, options?: CallOptions): Call<AuditVerdict>;
+}
+
+export interface ExportsOperations {
+  /**
+   * Make a file with all data of the company, or of one person.
+   *
+   * Without `userId` the file has everything that belongs to the company and can be imported into
+   * another installation; with it, what concerns this employee. It is a ZIP archive with a file of JSON
+   * Lines for each table and a `manifest.json`, read from one snapshot, without passwords, keys and
+   * other secrets; docs/exports.md describes it. It is made in the background: read the export until its
+   * state is `finished`, and get the file from its `url` within 24 hours. A company makes one at a time,
+   * and has five at most.
+   *
+   * REST: `POST /api/exports/`
+   *
+   * @throws {ApiError} EXPORT_IN_PROGRESS, EXPORT_LIMIT_REACHED
+   * @example
+   * await client.exports.create({ userId: null });
+   */
+  create(input?: ExportsCreateInput, options?: WriteOptions): Call<Export>;
+
+  /**
+   * The company's exports.
+   *
+   * Those that have not expired, the newest first.
+   *
+   * `company_id`: the company of the session unless given.
+   *
+   * REST: `GET /api/exports/company/{company_id}/`
+   */
+  list(input?: { company_id?: number }, options?: CallOptions): Call<ExportsListAnswer>;
+
+  /**
+   * How an export stands, and where its file is.
+   *
+   * REST: `GET /api/exports/{export_id}/`
+   */
+  get(input: ExportsGetInput, options?: CallOptions): Call<Export>;
+
+  /**
+   * Delete an export and its file.
+   *
+   * Its address stops working at once. One that is not finished is given up.
+   *
+   * REST: `DELETE /api/exports/{export_id}/`
+   */
+  delete(input: ExportsDeleteInput, options?: WriteOptions): Call<{ success: true }>;
+}
+
+export interface SearchOperations {
+  /**
+   * Search tasks, projects, comments and people.
+   *
+   * The best matches first. Every word of `q` must begin a word of the title or the text, without regard
+   * to case and accents; Chinese, Japanese, Korean and other scripts without spaces match anywhere.
+   * Where fewer than ten things match, words of four letters or more may have one slip. The newest 200
+   * matches of each kind are ranked, and the newest 200 in titles. Deleted things and people are not
+   * found. `cursor` is the `nextCursor` of the page before; what is added after the first page is not on
+   * later ones. See docs/search.md.
+   *
+   * `company_id`: the company of the session unless given.
+   *
+   * REST: `GET /api/search/company/{company_id}/`
+   *
+   * @example
+   * await client.search.company({ q: 'gear draw', kind: 'task,comment' });
+   */
+  company(input: SearchCompanyInput, options?: CallOptions): Paged<SearchResult, SearchCompanyAnswer>;
 }
 
 /** Every operation and every stream of events, by section. */
@@ -4087,6 +4624,7 @@ export interface Operations {
   readonly projects: ProjectsOperations;
   readonly tasks: TasksOperations;
   readonly taskLogs: TaskLogsOperations;
+  readonly csvImports: CsvImportsOperations;
   readonly timers: TimersOperations;
   readonly timesheets: TimesheetsOperations;
   readonly timePolicies: TimePoliciesOperations;
@@ -4100,6 +4638,8 @@ export interface Operations {
   readonly notifications: NotificationsOperations;
   readonly webhooks: WebhooksOperations;
   readonly audit: AuditOperations;
+  readonly exports: ExportsOperations;
+  readonly search: SearchOperations;
 }
 
 /** The input and answer of each operation, by its name. */
@@ -4121,19 +4661,23 @@ export interface OperationTypes {
   'sessions.end': { input: { session_id: number }; answer: { success: true } };
   'apiKeys.create': { input: ApiKeysCreateInput; answer: NewApiKey };
   'apiKeys.list': { input: undefined; answer: { keys: ApiKey[] } };
+  'apiKeys.getCurrent': { input: undefined; answer: CurrentApiKey };
   'apiKeys.revoke': { input: { key_id: number }; answer: { success: true } };
-  'company.get': { input: { company_id: number }; answer: CompanyGetAnswer };
-  'company.update': { input: CompanyUpdateInput; answer: Company };
+  'company.get': { input: { company_id?: number } | undefined; answer: CompanyGetAnswer };
+  'company.update': { input: CompanyUpdateInput | undefined; answer: Company };
+  'company.close': { input: { company_id?: number; name: string }; answer: CompanyCloseAnswer };
+  'company.reopen': { input: { company_id?: number } | undefined; answer: Company };
   'employees.create': { input: EmployeesCreateInput; answer: Employee };
-  'employees.list': { input: { company_id: number }; answer: { employees: Employee[] } };
-  'employees.listActive': { input: { company_id: number }; answer: EmployeesListActiveAnswer };
-  'employees.listInactive': { input: { company_id: number }; answer: { employees: Employee[] } };
+  'employees.list': { input: { company_id?: number } | undefined; answer: { employees: Employee[] } };
+  'employees.listActive': { input: { company_id?: number } | undefined; answer: EmployeesListActiveAnswer };
+  'employees.listInactive': { input: { company_id?: number } | undefined; answer: { employees: Employee[] } };
   'employees.get': { input: { employee_id: number }; answer: Employee };
   'employees.update': { input: EmployeesUpdateInput; answer: Employee };
-  'employees.updatePicture': { input: { _id: number; profilePicture?: string | null }; answer: Employee };
-  'employees.search': { input: { company_id: number; q: string }; answer: { employees: Employee[] } };
+  'employees.updatePicture': { input: { _id: number; profilePicture?: Upload | null }; answer: Employee };
+  'employees.search': { input: { company_id?: number; q: string }; answer: { employees: Employee[] } };
   'employees.delete': { input: { _id: number }; answer: { success: true } };
   'employees.restore': { input: { _id: number }; answer: Employee };
+  'employees.erase': { input: { _id: number }; answer: Employee };
   'employees.getAccess': { input: { _id: number }; answer: { sessions: EmployeeSession[]; keys: ApiKey[] } };
   'employees.endSessions': { input: { _id: number }; answer: { ended: number } };
   'employees.endApiKeys': { input: { _id: number }; answer: { ended: number } };
@@ -4141,12 +4685,12 @@ export interface OperationTypes {
   'invitations.accept': { input: InvitationsAcceptInput; answer: SignedInResult };
   'invitations.decline': { input: { invitation_id: number }; answer: { success: true } };
   'projects.create': { input: ProjectsCreateInput; answer: Project };
-  'projects.list': { input: ProjectsListInput; answer: Page<Project> };
+  'projects.list': { input: ProjectsListInput | undefined; answer: Page<Project> };
   'projects.get': { input: { project_id: number }; answer: Project };
   'projects.update': { input: ProjectsUpdateInput; answer: Project };
   'projects.delete': { input: { project_id: number }; answer: { success: true } };
   'tasks.create': { input: TasksCreateInput; answer: Task };
-  'tasks.list': { input: TasksListInput; answer: Page<Task> };
+  'tasks.list': { input: TasksListInput | undefined; answer: TasksListAnswer };
   'tasks.get': { input: { task_id: number }; answer: Task };
   'tasks.update': { input: TasksUpdateInput; answer: Task };
   'tasks.delete': { input: { task_id: number }; answer: { success: true } };
@@ -4155,14 +4699,15 @@ export interface OperationTypes {
   'taskLogs.listByTask': { input: { taskId: number }; answer: { taskLogs: ChargedTaskLog[]; totalSeconds: number } };
   'taskLogs.update': { input: TaskLogsUpdateInput; answer: ChargedTaskLog };
   'taskLogs.delete': { input: TaskLogsDeleteInput; answer: { success: true } };
+  'csvImports.run': { input: CsvImportsRunInput; answer: CsvImportReport };
   'timers.start': { input: { taskId: number; description?: string | null }; answer: Timer };
   'timers.stop': { input: { description?: string | null } | undefined; answer: ChargedTaskLog };
-  'timers.discard': { input: { employee_id: number }; answer: { success: true } };
-  'timers.get': { input: { employee_id: number }; answer: Timer | { timer: null } };
+  'timers.discard': { input: { employee_id?: number } | undefined; answer: { success: true } };
+  'timers.get': { input: { employee_id?: number } | undefined; answer: Timer | { timer: null } };
   'timesheets.get': { input: TimesheetsGetInput; answer: Timesheet };
-  'timePolicies.get': { input: { company_id: number }; answer: TimePolicy };
-  'timePolicies.update': { input: TimePoliciesUpdateInput; answer: TimePolicy };
-  'rates.list': { input: RatesListInput; answer: RatesListAnswer };
+  'timePolicies.get': { input: { company_id?: number } | undefined; answer: TimePolicy };
+  'timePolicies.update': { input: TimePoliciesUpdateInput | undefined; answer: TimePolicy };
+  'rates.list': { input: RatesListInput | undefined; answer: RatesListAnswer };
   'rates.set': { input: RatesSetInput; answer: Rate };
   'rates.delete': { input: RatesDeleteInput; answer: { success: true } };
   'rates.applyToLogs': { input: RatesApplyToLogsInput; answer: RatesApplyToLogsAnswer };
@@ -4170,31 +4715,31 @@ export interface OperationTypes {
   'timesheetPeriods.withdraw': { input: { period_id: number }; answer: TimesheetPeriod };
   'timesheetPeriods.decide': { input: TimesheetPeriodsDecideInput; answer: TimesheetPeriodsDecideAnswer };
   'timesheetPeriods.reopen': { input: TimesheetPeriodsReopenInput; answer: TimesheetPeriod };
-  'timesheetPeriods.list': { input: TimesheetPeriodsListInput; answer: TimesheetPeriodsListAnswer };
-  'workingHours.list': { input: { employee_id: number }; answer: WorkingHours };
+  'timesheetPeriods.list': { input: TimesheetPeriodsListInput | undefined; answer: TimesheetPeriodsListAnswer };
+  'workingHours.list': { input: { employee_id?: number } | undefined; answer: WorkingHours };
   'workingHours.set': { input: WorkingHoursSetInput; answer: WorkingHours };
   'holidays.list': { input: HolidaysListInput; answer: Holidays };
   'holidays.replace': { input: HolidaysReplaceInput; answer: Holidays };
   'balances.get': { input: BalancesGetInput; answer: BalancesGetAnswer };
-  'statistics.company': { input: { company_id: number }; answer: StatisticsCompanyAnswer };
-  'statistics.performance': { input: { company_id: number }; answer: { employees: EmployeePerformance[] } };
+  'statistics.company': { input: { company_id?: number } | undefined; answer: StatisticsCompanyAnswer };
+  'statistics.performance': { input: { company_id?: number } | undefined; answer: { employees: EmployeePerformance[] } };
   'comments.listByTask': { input: { task_id: number }; answer: { comments: Comment[] } };
   'comments.create': { input: CommentsCreateInput; answer: Comment };
   'comments.update': { input: CommentsUpdateInput; answer: Comment };
   'comments.delete': { input: { comment_id: number }; answer: { success: true } };
-  'comments.like': { input: { employee_id: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
-  'comments.unlike': { input: { employee_id: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
-  'notifications.list': { input: NotificationsListInput; answer: Page<Notification> };
-  'notifications.countUnread': { input: { user_id: number }; answer: { unread: number } };
+  'comments.like': { input: { employee_id?: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
+  'comments.unlike': { input: { employee_id?: number; comment_id: number }; answer: { likeCount: number; likedByMe: boolean } };
+  'notifications.list': { input: NotificationsListInput | undefined; answer: Page<Notification> };
+  'notifications.countUnread': { input: { user_id?: number } | undefined; answer: { unread: number } };
   'notifications.read': { input: { notification_id: number }; answer: Notification };
-  'notifications.readAll': { input: { user_id: number }; answer: { updated: number } };
+  'notifications.readAll': { input: { user_id?: number } | undefined; answer: { updated: number } };
   'notifications.update': { input: NotificationsUpdateInput; answer: Notification };
   'notifications.delete': { input: { notification_ids: number[] }; answer: { deleted: number } };
-  'notifications.clear': { input: { user_id: number }; answer: { deleted: number } };
-  'notifications.getPreferences': { input: { employee_id: number }; answer: NotificationPreferences };
+  'notifications.clear': { input: { user_id?: number } | undefined; answer: { deleted: number } };
+  'notifications.getPreferences': { input: { employee_id?: number } | undefined; answer: NotificationPreferences };
   'notifications.updatePreferences': { input: NotificationPreferencesChange; answer: NotificationPreferences };
   'webhooks.create': { input: WebhooksCreateInput; answer: WebhookWithSecret };
-  'webhooks.list': { input: { company_id: number }; answer: WebhooksListAnswer };
+  'webhooks.list': { input: { company_id?: number } | undefined; answer: WebhooksListAnswer };
   'webhooks.get': { input: { webhook_id: number }; answer: Webhook };
   'webhooks.update': { input: WebhooksUpdateInput; answer: Webhook };
   'webhooks.delete': { input: { webhook_id: number }; answer: { success: true } };
@@ -4203,9 +4748,14 @@ export interface OperationTypes {
   'webhooks.recover': { input: WebhooksRecoverInput; answer: WebhooksRecoverAnswer };
   'webhooks.deliveries': { input: WebhooksDeliveriesInput; answer: WebhooksDeliveriesAnswer };
   'webhooks.resend': { input: { delivery_id: number }; answer: WebhookDelivery };
-  'audit.list': { input: AuditListInput; answer: AuditListAnswer };
-  'audit.export': { input: AuditExportInput; answer: { results: AuditEntry[] } };
-  'audit.verify': { input: AuditVerifyInput; answer: AuditVerdict };
+  'audit.list': { input: AuditListInput | undefined; answer: AuditListAnswer };
+  'audit.export': { input: AuditExportInput | undefined; answer: { results: AuditEntry[] } };
+  'audit.verify': { input: AuditVerifyInput | undefined; answer: AuditVerdict };
+  'exports.create': { input: ExportsCreateInput | undefined; answer: Export };
+  'exports.list': { input: { company_id?: number } | undefined; answer: ExportsListAnswer };
+  'exports.get': { input: ExportsGetInput; answer: Export };
+  'exports.delete': { input: ExportsDeleteInput; answer: { success: true } };
+  'search.company': { input: SearchCompanyInput; answer: SearchCompanyAnswer };
 }
 
 /** The input and events of each stream, by its name. */

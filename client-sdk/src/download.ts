@@ -3,8 +3,8 @@ import { orApiError, unexpected } from './exchange.ts';
 import { unlessAborted } from './waiting.ts';
 
 /** The URL of a file: `{name}` in the template is a part of the path, the rest of the input is its query. */
-export function downloadUrl(template: string, input: Record<string, unknown>): string {
-  const left = new Map(Object.entries(input));
+export function downloadUrl(template: string, input: object): string {
+  const left = new Map<string, unknown>(Object.entries(input));
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(left.get(name));
     left.delete(name);

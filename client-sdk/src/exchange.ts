@@ -1,4 +1,6 @@
 import { ApiError, type ApiErrorCode, type Issue } from './api-error.ts';
+import type { ResponseInfo } from './call-types.ts';
+import type { ApiKeyScope } from './contract.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -46,6 +48,24 @@ export async function readAnswer(operation: string, response: Response, signal: 
   return body.result.data;
 }
 
+/** What callers may know of a response. */
+export function infoOf({ status, headers: received }: Response): ResponseInfo {
+  const headers = new Headers(received);
+  // Of interest to the client only, and a secret in the logs of others.
+  headers.delete('x-access-token');
+  const count = (name: string): number => Number(headers.get(`ratelimit-${name}`));
+  const isLimited = headers.has('ratelimit-limit');
+  return {
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    rateLimit: isLimited
+      ? { limit: count('limit'), remaining: count('remaining'), resetMs: count('reset') * 1000 }
+      : undefined,
+    isReplayed: headers.get('idempotency-replayed') === 'true',
+    headers,
+  };
+}
+
 /** A failure of the network as an API error; an abort stays what it is. */
 export async function orApiError<Value>(
   operation: string,
@@ -73,6 +93,7 @@ type ErrorData = {
   httpStatus?: number;
   requestId?: string;
   issues?: Issue[];
+  missingScopes?: ApiKeyScope[];
   retryAfterSeconds?: number;
 };
 
@@ -84,6 +105,7 @@ export function toApiError(operation: string, error: unknown, response?: Respons
     status: data.httpStatus ?? response?.status ?? 0,
     operation,
     issues: data.issues,
+    missingScopes: data.missingScopes,
     requestId: data.requestId,
     retryAfterMs: waitOf(data.retryAfterSeconds ?? response?.headers.get('retry-after')),
   });

@@ -6,13 +6,17 @@
  * @packageDocumentation
  */
 export type {
+  Call,
   CallOptions,
   Download,
   EventStream,
   Page,
   Paged,
+  ResponseInfo,
   StreamOptions,
   StreamStatus,
+  Upload,
+  WithResponse,
   WriteOptions,
 } from './call-types.ts';
 export { createClient, isCompanyChoice, type Client, type ClientOptions } from './client.ts';
@@ -23,3 +27,4 @@ export { keepSessionIn, type KeptSession, type KeyValueStorage } from './keep-se
 export type { Answer, EventOf, Input } from './operation-types.ts';
 export type { ClientSession, SessionChange, SessionOptions, TokenPair } from './client-session.ts';
 export type { EventsTransport } from './streams.ts';
+export type { WhoAmI } from './who-am-i.ts';

@@ -4,6 +4,7 @@ import { createServerSentEventsTransport } from './server-sent-events.ts';
 import type { Sessions } from './sessions.ts';
 import { createStream } from './stream.ts';
 import type { Transport, TransportChoice } from './transport.ts';
+import { isOffline } from './waiting.ts';
 import { createWebSocketTransport } from './websocket.ts';
 
 /** The transport of events: a WebSocket, server-sent events, or the one that gets through. */
@@ -39,7 +40,7 @@ export function createStreams({
   const transports: TransportChoice = {
     current: () => (isBlocked && transport !== 'websocket' ? serverSentEvents : socket),
     failed(tried: Transport, failures: number) {
-      if (transport !== 'auto' || typeof WebSocket === 'undefined') return;
+      if (transport !== 'auto' || typeof WebSocket === 'undefined' || isOffline()) return;
       isBlocked = tried === socket && (!socket.hasWorked() || failures >= socketFailuresMax);
     },
   };

@@ -44,6 +44,10 @@ export function onNetwork(event: 'online' | 'offline', callback: () => void): ()
   return () => removeEventListener?.call(globalThis, event, callback);
 }
 
+/** Whether a browser says that it has no network, so that a failure tells nothing about the service; no other platform says it. */
+export const isOffline = (): boolean =>
+  (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine === false;
+
 /** Waits, but not longer than until a browser is online again. Rejects when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();

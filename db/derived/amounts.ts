@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { beforeEachRow, onEachRow, onEachStatement } from './triggers.ts';
+import { beforeEachRow, onEachRow, onEachStatement, whileImporting } from './triggers.ts';
 
 /*
  * Money: a log is stored with the hourly rate of its task, project, employee and day, and a project with what its logs amount
@@ -7,6 +7,7 @@ import { beforeEachRow, onEachRow, onEachStatement } from './triggers.ts';
  *
  * - The rate of a log is found when it is stored, and again only when its task, project, employee, day or `billable` changes.
  *   Nothing else changes it but the operation that applies rates to stored logs.
+ * - The log of an imported company keeps the rate that it had.
  * - The day is that of the start of the log in the time zone which the company has then.
  * - Amounts are whole minor units of a currency: the seconds of the log by its rate, rounded once, half up. A part of a log
  *   amounts to the difference of what it has cost until the end and until the start of the part, so parts add up.
@@ -51,6 +52,7 @@ const sameSubject = `(new.task_id, new.project_id, new.employee_id, new.billable
 const rates = beforeEachRow('task_logs', 'rate_task_log', {
   events: 'insert or update of task_id, project_id, employee_id, start_time, billable',
   body: `
+      if ${whileImporting} then return new; end if;
       if tg_op = 'UPDATE' then
         if ${sameSubject} and exists (
           select from companies as c where c.company_id = new.company_id

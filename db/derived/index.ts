@@ -14,6 +14,7 @@ import { workTime } from './work-time.ts';
  * transaction of each change, so an operation writes its own rows and nothing else. Invariants:
  *
  * - No statement of the service writes a derived table, except for the recomputation next to each definition.
+ * - While a company is imported (`app.imports`) the triggers of logs rest, and the import recomputes what they keep.
  * - A definition is a function and its triggers. They are installed after the migrations if they differ from the
  *   installed ones.
  * - Triggers run with the rights of the tables' owner: the rows that fire them have passed row-level security, and

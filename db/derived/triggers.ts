@@ -18,6 +18,9 @@ const changesBy = {
 export const options =
   'language plpgsql security definer set search_path = public set plan_cache_mode = force_generic_plan';
 
+/** The transaction of an import sets this: it keeps what its rows have, and recomputes what is summed from logs once, at the end. */
+export const whileImporting = `current_setting('app.imports', true) = 'on'`;
+
 /**
  * Builds three triggers, for statements that insert, update and delete rows of a table. `body` is PL/pgSQL between
  * `begin` and `end`; it reads the changes as a subquery.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../transaction.ts';
 import { refuseLockedDays } from './period-locks.ts';
-import { onEachRow, onEachStatement, options } from './triggers.ts';
+import { onEachRow, onEachStatement, options, whileImporting } from './triggers.ts';
 
 /*
  * Logged time is the sum of task logs. Working time is their union: no minute counts twice. Both are stored for each
@@ -176,6 +176,7 @@ const checkedAndSummed = (changes: string, event: 'insert' | 'update' | 'delete'
 const ofLogs = onEachStatement('task_logs', 'derive_work_time', {
   declare: 'declare change record;',
   body: (changes, event) => `
+    if ${whileImporting} then return null; end if;
     ${checkedAndSummed(changes, event)}
     for change in
       select company_id, project_id, sum(sign * duration_seconds) as seconds,
@@ -264,6 +265,16 @@ export async function recomputeWorkDays(db: Db, companyId: number): Promise<void
     insert into company_days (company_id, day, logged_seconds)
     select company_id, day, sum(logged_seconds)
     from work_days where company_id = ${companyId} group by company_id, day`.execute(db);
+}
+
+/** Recomputes the logged time of all projects of the company. */
+export async function recomputeProjectTime(db: Db, companyId: number): Promise<void> {
+  await sql`
+    update projects as p set logged_seconds = l.seconds
+    from (
+      select project_id, sum(duration_seconds) as seconds from task_logs where company_id = ${companyId} group by project_id
+    ) as l
+    where p.company_id = ${companyId} and p.project_id = l.project_id`.execute(db);
 }
 
 /** All employees of the company, in groups that one statement can sum. */

@@ -27,6 +27,11 @@ import * as auditLog from './0026-audit-log.ts';
 import * as timePeriods from './0027-time-periods.ts';
 import * as workingHours from './0028-working-hours.ts';
 import * as rates from './0029-rates.ts';
+import * as exports from './0030-exports.ts';
+import * as erasure from './0031-erasure.ts';
+import * as csvImports from './0032-csv-imports.ts';
+import * as apiKeyExpiry from './0033-api-key-expiry.ts';
+import * as search from './0034-search.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -58,4 +63,9 @@ export const migrations: Record<string, Migration> = {
   '0027-time-periods': timePeriods,
   '0028-working-hours': workingHours,
   '0029-rates': rates,
+  '0030-exports': exports,
+  '0031-erasure': erasure,
+  '0032-csv-imports': csvImports,
+  '0033-api-key-expiry': apiKeyExpiry,
+  '0034-search': search,
 };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { transact } from '../../db/transaction.ts';
 import type { Services } from '../kernel/context.ts';
 import { readPrivate, replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
@@ -24,9 +25,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
   const password = randomBytes(9).toString('base64url');
   const passwordHash = await passwords.hash(password);
   const now = clock.now();
-  const transaction = database.acrossCompanies.begin();
-  const { db } = transaction;
-  try {
+  await transact(database.acrossCompanies, async (db) => {
     await sql`select pg_advisory_xact_lock(hashtextextended('demo company', 0))`.execute(db);
     const { rows } = await sql`select from companies where company_id > 0 limit 1`.execute(db);
     if (rows.length === 0) {
@@ -38,11 +37,7 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
       // Before the commit: a company without a known password would be worse than a password without a company.
       replacePrivate(file, `${JSON.stringify({ email: staff.adminEmail, password })}\n`);
     }
-    await transaction.commit();
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
+  });
   services.wakeWorker();
 }
 

@@ -30,6 +30,8 @@ export type ErrorDetails = {
   detail?: string;
   issues?: Issue[];
   retryAfterSeconds?: number;
+  /** What an API key would need besides its scopes. */
+  missingScopes?: readonly string[];
   /** For the log, never for the caller. */
   cause?: unknown;
 };
@@ -46,6 +48,7 @@ export class ApiError extends TRPCError {
   readonly definition: ErrorDefinition;
   readonly issues: Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly missingScopes: readonly string[] | undefined;
 
   constructor(definition: ErrorDefinition, details: ErrorDetails) {
     super({ code: definition.kind, message: details.detail ?? definition.sentence, cause: details.cause });
@@ -53,6 +56,7 @@ export class ApiError extends TRPCError {
     this.definition = definition;
     this.issues = details.issues;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.missingScopes = details.missingScopes;
   }
 }
 

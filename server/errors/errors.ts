@@ -30,6 +30,11 @@ export const INVALID_TOKEN = defineError(
 export const SESSION_ENDED = defineError('SESSION_ENDED', 'UNAUTHORIZED', 'This session has ended: sign in again.');
 export const FORBIDDEN = defineError('FORBIDDEN', 'FORBIDDEN', 'You may not do this.');
 export const ADMIN_REQUIRED = defineError('ADMIN_REQUIRED', 'FORBIDDEN', 'Only an admin of the company may do this.');
+export const COMPANY_CLOSED = defineError(
+  'COMPANY_CLOSED',
+  'CONFLICT',
+  'The company is closed: until it is removed it can be read and exported, but not changed. Its owner can reopen it with POST /api/company/{company_id}/reopen/.',
+);
 export const COMPANY_REQUIRED = defineError(
   'COMPANY_REQUIRED',
   'FORBIDDEN',
@@ -44,7 +49,7 @@ export const SESSION_REQUIRED = defineError('SESSION_REQUIRED', 'FORBIDDEN', 'An
 export const SCOPE_REQUIRED = defineError(
   'SCOPE_REQUIRED',
   'FORBIDDEN',
-  'The API key lacks the scope that this operation needs.',
+  'The API key lacks a scope that this operation needs; `missingScopes` names it.',
 );
 export const NOT_FOUND = defineError('NOT_FOUND', 'NOT_FOUND', 'There is no such thing here.');
 export const ROUTE_NOT_FOUND = defineError(
@@ -196,9 +201,11 @@ export function periodLocked(
 
 const lockedDaysShown = 31;
 
-/** Whether the transaction lost against another one and may be run again. */
+/** Whether the transaction lost against another one and may be run again; also one that refers to an account which was erased. */
 export function isRetryable(error: unknown): boolean {
-  const state = sqlState(error instanceof TRPCError ? error.cause : error);
+  const cause = error instanceof TRPCError ? error.cause : error;
+  const state = sqlState(cause);
+  if (state === '23503') return (cause as { constraint?: string }).constraint?.endsWith('_account_id_fkey') === true;
   return state === '40001' || state === '40P01';
 }
 

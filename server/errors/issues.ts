@@ -12,6 +12,7 @@ export const issueCodes = {
   too_weak: 'It is a password that is guessed too easily.',
   out_of_range: 'It does not go together with another field or with the present, such as an end before its start.',
   mismatch: 'It is not what another part of the request says.',
+  duplicate: 'It is stored already, or given twice.',
   locked: 'Its day is locked: the time was handed in, or is too old to be changed.',
   not_found: "It names nothing in the caller's company.",
 } as const;

@@ -41,6 +41,7 @@ export const rules: Rule[] = [
     lifetimeMs: webhookMessageLifetimeMs,
   },
   { table: 'webhook_messages', key: ['company_id', 'message_id'], column: 'at', lifetimeMs: webhookMessageLifetimeMs },
+  { table: 'exports', key: ['company_id', 'export_id'], column: 'expires_at', lifetimeMs: 0 },
   { table: 'company_mornings', key: ['company_id', 'day'], column: 'created_at', lifetimeMs: morningLifetimeMs },
   {
     table: 'sessions',

@@ -28,6 +28,9 @@ export type Actor = {
   sessionId: number | null;
 };
 
+/** The service itself, or somebody who is not known. */
+export const nobody: Actor = { companyId: null, accountId: null, employeeId: null, apiKeyId: null, sessionId: null };
+
 /** Where a call came from, and what it asked for. */
 export type Origin = { network: string | null; requestId: string | null; transport: Transport; operation: string };
 
@@ -86,6 +89,16 @@ export async function writeRows(db: Db, { actor: caller, origin, subject }: Call
 export async function writeEntry(db: Db, entry: AuditEntry & { companyId: number }): Promise<void> {
   const { companyId } = entry;
   await insertEntry(companyId === noCompany ? acrossCompanies(db) : inCompany(db, companyId), valuesOf(entry));
+}
+
+/** Writes the row of what the service or an operator does outside of a request. */
+export async function writeOwnEntry(
+  db: Db,
+  { companyId, operation, change }: { companyId: number; operation: string; change: AuditChange },
+): Promise<void> {
+  const origin: Origin = { network: null, requestId: null, transport: 'job', operation };
+  const subject = { kind: change.kind, id: change.id };
+  await writeEntry(db, { ...nobody, ...origin, companyId, subject, changes: [change] });
 }
 
 function valuesOf({ subject, changes, ...others }: AuditEntry): Values {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/open.ts';
 import type { Log } from '../platform/log.ts';
-import { auditXid, noCompany, type Actor, type Origin } from './audit-log.ts';
+import { auditXid, noCompany, nobody, type Actor, type Origin } from './audit-log.ts';
 import type { Subject } from './audit-change.ts';
 
 /*
@@ -72,11 +72,8 @@ const keyOf = (refusal: Refusal): string => JSON.stringify({ ...refusal, request
 
 /** What stands for further refusals of a company. */
 const others = ({ companyId, transport }: Refusal): Refusal => ({
+  ...nobody,
   companyId: companyId ?? noCompany,
-  accountId: null,
-  employeeId: null,
-  apiKeyId: null,
-  sessionId: null,
   network: null,
   requestId: null,
   transport,
@@ -112,5 +109,9 @@ async function insertRefusals(db: Database['db'], batch: readonly Waiting[]): Pr
       k.subject ->> 'kind', (k.subject ->> 'id')::bigint, '[]', 'refused', k."errorCode", k.times
     from known as k left join employees as e
       on k."companyId" is null and e.account_id = k.account and e.is_active and not e.is_deleted
+    -- A company that was removed in the meantime has no log.
+    where coalesce(k."companyId", ${noCompany}) = ${noCompany} or exists (
+      select from companies as c where c.company_id = k."companyId"
+    )
     order by k.position, e.company_id`.execute(db);
 }

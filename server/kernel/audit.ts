@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import type { Context, Membership, RequestInfo } from './context.ts';
 import type { Credential } from '../platform/credential.ts';
-import { hasChanges, writeEntry, writeRows, type Actor, type Origin } from './audit-log.ts';
+import { hasChanges, nobody, writeEntry, writeRows, type Actor, type Origin } from './audit-log.ts';
 import type { AuditChange } from './audit-change.ts';
 import type { Refusals } from './audit-refusals.ts';
 import type { ApiError } from '../errors/api-error.ts';
@@ -19,8 +19,6 @@ export type AuditedCaller = {
   companyId?: number;
   employeeId?: number;
 };
-
-const nobody: Actor = { companyId: null, accountId: null, employeeId: null, apiKeyId: null, sessionId: null };
 
 function actorOf(caller: AuditedCaller | undefined): Actor {
   if (!caller) return nobody;

@@ -77,8 +77,8 @@ async function loadApiKey({ credentials }: Services, key: string): Promise<Calle
 
 function toCaller(credential: Credential, row: CredentialRow, credentials: Credentials): Caller {
   credentials.noteUse(credential, row);
-  const { companyId, employeeId, isAdmin, isTeamLeader } = row;
+  const { companyId, employeeId, isAdmin, isTeamLeader, isClosed } = row;
   if (employeeId === null) return { credential, membership: null };
-  const membership = { companyId: companyId!, employeeId, isAdmin: isAdmin!, isTeamLeader: isTeamLeader! };
+  const membership = { companyId: companyId!, employeeId, isAdmin: isAdmin!, isTeamLeader: isTeamLeader!, isClosed };
   return { credential, membership };
 }

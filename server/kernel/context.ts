@@ -97,6 +97,8 @@ export type Membership = {
   employeeId: number;
   isAdmin: boolean;
   isTeamLeader: boolean;
+  /** Its company is closed: it is read, and not changed. */
+  isClosed: boolean;
 };
 
 /** An employee who calls. Only `accountOf` reaches their account; it refuses bound sessions and keys. */

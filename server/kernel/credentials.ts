@@ -5,7 +5,8 @@ import { list } from '../../db/pipeline/list.ts';
 import type { Db } from '../../db/open.ts';
 import { nameOf } from '../platform/credential.ts';
 import type { Services } from './context.ts';
-import type { Credential, Scope } from '../platform/credential.ts';
+import type { Credential } from '../platform/credential.ts';
+import type { Scope } from '../platform/scopes.ts';
 
 /** A credential and its holder; the employee's fields are null if there is none. */
 export type CredentialRow = {
@@ -14,6 +15,8 @@ export type CredentialRow = {
   employeeId: number | null;
   isAdmin: boolean | null;
   isTeamLeader: boolean | null;
+  /** Its company is closed. */
+  isClosed: boolean;
   /** Neither ended, revoked nor expired, and its holder is neither deactivated nor deleted. */
   isLive: boolean;
   /** Whether its last use is old enough to be recorded again. */
@@ -75,6 +78,9 @@ export function createCredentials({ database, clock, background }: Needed): Cred
 
 const itself = <Key>(key: Key): Key => key;
 
+/** Whether the company of a credential is not being removed. */
+const isThere = (now: RawBuilder<Date>) => sql<boolean>`coalesce(c.closes_at > ${now}::timestamptz, true)`;
+
 /** Recording each use would turn every read into a write. */
 const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
   sql<boolean>`coalesce(${lastUsedAt} < ${now}::timestamptz - interval '1 minute', true)`;
@@ -84,12 +90,13 @@ const isUseDue = (lastUsedAt: RawBuilder<unknown>, now: RawBuilder<Date>) =>
 const readSessions = compiled<{ sessionIds: number[]; now: Date }, SessionRow>((db, placeholder) =>
   sql<SessionRow>`
     select s.session_id as id, s.account_id as "accountId", s.company_id as "companyId", s.employee_id as "employeeId",
-      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
+      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader", c.closes_at is not null as "isClosed",
       s.ended_at is null and s.expires_at > ${placeholder('now')}::timestamptz
-        and (s.employee_id is null or (e.is_active and not e.is_deleted)) as "isLive",
+        and (s.employee_id is null or (e.is_active and not e.is_deleted)) and ${isThere(placeholder('now'))} as "isLive",
       ${isUseDue(sql.ref('s.last_used_at'), placeholder('now'))} as "isUseDue"
     from sessions as s
     left join employees as e on e.company_id = s.company_id and e.employee_id = s.employee_id
+    left join companies as c on c.company_id = s.company_id
     where s.session_id = any(${list(placeholder('sessionIds'), 'bigint')})`.compile(db),
 );
 
@@ -97,12 +104,13 @@ const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db,
   sql<ApiKeyRow>`
     select k.api_key_id as id, k.key_hash as "keyHash", k.scopes,
       k.company_id as "companyId", k.employee_id as "employeeId",
-      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader",
+      e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader", c.closes_at is not null as "isClosed",
       k.revoked_at is null and (k.expires_at is null or k.expires_at > ${placeholder('now')}::timestamptz)
-        and e.is_active and not e.is_deleted as "isLive",
+        and e.is_active and not e.is_deleted and ${isThere(placeholder('now'))} as "isLive",
       ${isUseDue(sql.ref('k.last_used_at'), placeholder('now'))} as "isUseDue"
     from api_keys as k
     join employees as e on e.company_id = k.company_id and e.employee_id = k.employee_id
+    join companies as c on c.company_id = k.company_id
     where k.key_hash = any(${list(placeholder('keyHashes'), 'text')})`.compile(db),
 );
 
@@ -142,13 +150,16 @@ export async function listLiveCredentials(
   const { rows } = await sql<{ kind: 'session' | 'key'; id: number }>`
     select 'session' as kind, s.session_id as id from sessions s
     left join employees e on e.company_id = s.company_id and e.employee_id = s.employee_id
+    left join companies as c on c.company_id = s.company_id
     where s.session_id = any(${sessionIds}::bigint[]) and s.ended_at is null and s.expires_at > ${now}
-      and (s.employee_id is null or (e.is_active and not e.is_deleted))
+      and (s.employee_id is null or (e.is_active and not e.is_deleted)) and coalesce(c.closes_at > ${now}, true)
     union all
     select 'key', k.api_key_id from api_keys k
     join employees e on e.company_id = k.company_id and e.employee_id = k.employee_id
+    join companies as c on c.company_id = k.company_id
     where k.api_key_id = any(${apiKeyIds}::bigint[]) and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > ${now}) and e.is_active and not e.is_deleted`.execute(db);
+      and (k.expires_at is null or k.expires_at > ${now}) and e.is_active and not e.is_deleted
+      and coalesce(c.closes_at > ${now}, true)`.execute(db);
   const live = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
   return (one) => live.has(nameOf(one));
 }

@@ -21,6 +21,10 @@ export const answerLifetimeMs = 24 * 3600 * 1000;
 
 const digestPurpose = 'idempotent input';
 
+/** The answer may have shown a person who was erased since, so it is gone; that it was given is not. */
+const answerErased =
+  'The request with this key was done, and its answer was erased together with a person: read the record instead.';
+
 /** Keys of this process whose first request is still running. */
 const running = new Set<string>();
 
@@ -35,7 +39,7 @@ export type IdempotentCall = {
 
 export function beginIdempotentCall(
   ctx: Context,
-  caller: string,
+  { caller, companyId }: { caller: string; companyId: number | null },
   operation: string,
   key: string,
   input: unknown,
@@ -61,6 +65,7 @@ export function beginIdempotentCall(
       const stored = await find(database.reads);
       if (!stored) return undefined;
       if (!tokens.isDigest(stored.input_hash, digestPurpose, inputText)) throw IDEMPOTENCY_KEY_REUSED();
+      if (stored.sealed_answer.length === 0) throw IDEMPOTENCY_KEY_REUSED({ detail: answerErased });
       return { answer: JSON.parse(await unsealAnswer(stored.sealed_answer, sealingKeys())) as unknown };
     },
     async lock(db) {
@@ -73,6 +78,7 @@ export function beginIdempotentCall(
     async store(db, answer) {
       const row = {
         operation,
+        of_company: companyId,
         input_hash: tokens.digest(digestPurpose, inputText),
         sealed_answer: await seal(JSON.stringify(answer), sealingKeys()[0]),
         created_at: clock.now(),

@@ -1,6 +1,8 @@
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { z } from 'zod';
 import type { ErrorDefinition } from '../errors/api-error.ts';
+import type { KeyAccess, Scope, ScopeKind } from '../platform/scopes.ts';
+import { scopesFor } from '../platform/scopes.ts';
 import type { ChangeEvent } from './change-event.ts';
 
 /** Who may call an operation: see procedures.ts. */
@@ -18,6 +20,8 @@ export type SecurityAct = string | { event: string; made: string };
 /** The metadata of an operation. All transports and the generated tests read it. */
 export type OperationMeta = OpenApiMeta<{
   access?: Access;
+  /** What it asks of an API key; absent if `access` alone decides. */
+  keys?: KeyAccess;
   /** The credentials of which the body requires one, if `access` does not say so. */
   bodyCredentials?: readonly BodyCredential[];
   /** Its own errors; those of its access and its kind are added. */
@@ -38,11 +42,21 @@ export type OperationMeta = OpenApiMeta<{
   notAudited?: string;
   /** The change events that it may record. */
   changes?: readonly ChangeEvent[];
+  /** A mutation that is possible in a closed company. */
+  whileClosed?: true;
   /** The events that a subscription sends, with their description. */
   events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** An example request for the reference page; a test checks that it is valid. */
   example?: Record<string, unknown>;
 }>;
+
+/** The scopes that an API key needs for an operation: one of these sets. */
+export const scopesOf = ({ access, keys = 'no key' }: OperationMeta, kind: ScopeKind): readonly (readonly Scope[])[] =>
+  scopesFor(keys, { kind, isForAdmins: access === 'admin' });
+
+/** A subscription only reads. */
+export const scopeKindOf = (type: 'query' | 'mutation' | 'subscription'): ScopeKind =>
+  type === 'mutation' ? 'write' : 'read';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -60,6 +74,7 @@ export type RestDetails = {
   securityAct?: SecurityAct;
   notAudited?: string;
   changes?: readonly ChangeEvent[];
+  whileClosed?: true;
   example?: Record<string, unknown>;
 };
 

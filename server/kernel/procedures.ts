@@ -2,21 +2,25 @@ import { authenticate } from './authentication.ts';
 import { nameOf } from '../platform/credential.ts';
 import type { AccountHolder, Caller, Context, Member } from './context.ts';
 import type { Credential } from '../platform/credential.ts';
+import { keepsAdminRights, type KeyAccess, type Scope } from '../platform/scopes.ts';
 import { codesOf } from './declared.ts';
 import {
   ADMIN_REQUIRED,
+  COMPANY_CLOSED,
   COMPANY_REQUIRED,
-  SCOPE_REQUIRED,
   SESSION_BOUND,
   SESSION_REQUIRED,
   toApiError,
 } from '../errors/errors.ts';
+import { scopeMissing } from './missing-scope.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import type { RateLimitKeys } from '../platform/rate-limits.ts';
 import { countAuthFailure } from './rate-limit.ts';
 import { countRequest } from './rate-limit.ts';
 import { handlesFor, runMutation } from './run-mutation.ts';
 import { logAct, logError } from './security-log.ts';
 import { noteRefusal } from './audit.ts';
+import { scopeKindOf, scopesOf, type OperationMeta } from './operation.ts';
 import type { Position, StreamEvent, StreamKind } from './streams.ts';
 import { middleware, procedure } from './trpc.ts';
 
@@ -27,6 +31,7 @@ import { middleware, procedure } from './trpc.ts';
  */
 
 type Kind = 'query' | 'mutation' | 'subscription';
+type Call = { kind: Kind; meta: OperationMeta };
 
 /** Who may call. */
 type Authorization<Found, Given> = {
@@ -35,7 +40,7 @@ type Authorization<Found, Given> = {
   /** The keys under which requests are counted. */
   rateLimitKeys(found: Found, ctx: Context): RateLimitKeys;
   /** Returns what the operation receives of the caller; throws if they may not call it. */
-  check(found: Found, kind: Kind): Given;
+  check(found: Found, call: Call): Given;
 };
 
 function authorize<Found extends Caller | undefined, Given extends object>({
@@ -53,7 +58,7 @@ function authorize<Found extends Caller | undefined, Given extends object>({
         const counting = countRequest(limits, ctx.request, path, rateLimitKeys(found, ctx));
         // Counting in this process alone is synchronous.
         if (counting) await counting;
-        const given = check(found, type);
+        const given = check(found, { kind: type, meta: meta ?? {} });
         const result =
           type === 'mutation'
             ? await runMutation({ ...ctx, ...given }, { operation: path, meta: meta ?? {}, getRawInput }, (scope) =>
@@ -72,7 +77,7 @@ function authorize<Found extends Caller | undefined, Given extends object>({
           logAct(ctx, meta.securityAct, path, found, { input: await getRawInput(), data: result.data });
         return result;
       } catch (error) {
-        let apiError = toApiError(error);
+        let apiError = asMissingScope(toApiError(error), found, { kind: type, meta: meta ?? {} });
         logError(ctx, path, found, apiError);
         await noteRefusal(ctx, {
           operation: path,
@@ -108,17 +113,35 @@ function authorizeSession({ credential, membership }: Caller): { caller: Caller 
   return { caller: { sessionId: credential.sessionId, credential, membership } };
 }
 
-function authorizeMember({ credential, membership }: Caller, kind: Kind): { caller: Member } {
-  const scope = kind === 'mutation' ? 'write' : 'read';
-  if (credential.kind === 'apiKey' && !credential.scopes.includes(scope)) {
-    throw SCOPE_REQUIRED({ detail: `This operation needs an API key with the scope ${scope}.` });
-  }
+function authorizeMember({ credential, membership }: Caller, { kind, meta }: Call): { caller: Member } {
+  if (credential.kind === 'apiKey') checkScopes(credential.scopes, { kind, meta });
   if (!membership) throw COMPANY_REQUIRED();
-  return { caller: { credential, ...membership } };
+  if (membership.isClosed && kind === 'mutation' && !meta.whileClosed) throw COMPANY_CLOSED();
+  const isAdmin = membership.isAdmin && hasAdminRights(credential, kind);
+  return { caller: { credential, ...membership, isAdmin } };
 }
 
-function authorizeAdmin(found: Caller, kind: Kind): { caller: Member } {
-  const authorized = authorizeMember(found, kind);
+function checkScopes(granted: readonly Scope[], { kind, meta }: Call): void {
+  const sets = scopesOf(meta, scopeKindOf(kind));
+  if (sets.length === 0) throw SESSION_REQUIRED();
+  if (!sets.some((set) => set.every((scope) => granted.includes(scope)))) throw scopeMissing(sets, granted);
+}
+
+/** Whether a credential gives its holder the rights of the admin that they may be. */
+const hasAdminRights = (credential: Credential, kind: Kind): boolean =>
+  credential.kind !== 'apiKey' || keepsAdminRights(credential.scopes, scopeKindOf(kind));
+
+/** The error for a key of an admin that acts without the rights of one: what it lacks is the scope. */
+function asMissingScope(error: ApiError, found: Caller | undefined, { kind, meta }: Call): ApiError {
+  if (error.definition !== ADMIN_REQUIRED || !found?.membership?.isAdmin) return error;
+  const { credential } = found;
+  if (credential.kind !== 'apiKey' || hasAdminRights(credential, kind)) return error;
+  const [narrow = [], ...others] = scopesOf(meta, scopeKindOf(kind));
+  return scopeMissing([[...narrow, 'admin'], ...others], credential.scopes);
+}
+
+function authorizeAdmin(found: Caller, call: Call): { caller: Member } {
+  const authorized = authorizeMember(found, call);
   if (!authorized.caller.isAdmin) throw ADMIN_REQUIRED();
   return authorized;
 }
@@ -166,13 +189,18 @@ export const anySession = procedure
   .meta({ access: 'session' })
   .use(authorize({ ...withCredential, check: authorizeSession }));
 
-/** An active employee, `ctx.caller`, whose `companyId` scopes every query. */
-export const member = procedure
-  .meta({ access: 'member' })
-  .use(authorize({ ...withCredential, check: authorizeMember }));
+const anyMember = procedure.use(authorize({ ...withCredential, check: authorizeMember }));
+const anyAdmin = procedure.use(authorize({ ...withCredential, check: authorizeAdmin }));
+const anyStream = anyMember.use(withSubscribe);
 
-/** An admin of the company. */
-export const admin = procedure.meta({ access: 'admin' }).use(authorize({ ...withCredential, check: authorizeAdmin }));
+/**
+ * An active employee, `ctx.caller`, whose `companyId` scopes every query. `keys` says with which scopes an API key may
+ * call: those of an area, such as `time`.
+ */
+export const member = (keys: KeyAccess) => anyMember.meta({ access: 'member', keys });
+
+/** An admin of the company; an API key needs the scope `admin` beside that of its area. */
+export const admin = (keys: KeyAccess) => anyAdmin.meta({ access: 'admin', keys });
 
 /** A subscription by an active employee: the body checks access and returns `ctx.subscribe(…)`. */
-export const stream = member.use(withSubscribe);
+export const stream = (keys: KeyAccess) => anyStream.meta({ access: 'member', keys });

@@ -35,7 +35,11 @@ export async function runMutation<Result extends { ok: boolean }>(
   const ending = { audit, check: (db: Db) => checkRecorded(ctx.services, { operation, meta }, db) };
   if (key === undefined || !caller || !honoursIdempotencyKey(meta)) return runInTransaction(ctx, ending, body);
   // Keys belong to one session or API key, so no answer reaches another session of the same person.
-  const call = beginIdempotentCall(ctx, nameOf(caller.credential), operation, key, await getRawInput());
+  const whose = {
+    caller: nameOf(caller.credential),
+    companyId: caller.companyId ?? caller.membership?.companyId ?? null,
+  };
+  const call = beginIdempotentCall(ctx, whose, operation, key, await getRawInput());
   try {
     const stored = await call.findAnswer();
     if (!stored) return await runInTransaction(ctx, ending, body, call);

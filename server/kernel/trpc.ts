@@ -7,10 +7,10 @@ import { toApiError } from '../errors/errors.ts';
 import type { OperationMeta } from './operation.ts';
 
 /**
- * An API error as tRPC's clients receive it, with the same `code`, `requestId` and `issues` as the problem document.
+ * An API error as tRPC's clients receive it, with the same `code`, `requestId`, `issues` and `missingScopes` as the problem document.
  */
 export function trpcErrorOf(error: ApiError, requestId: string | undefined, path?: string) {
-  const { definition, message, issues, retryAfterSeconds } = error;
+  const { definition, message, issues, retryAfterSeconds, missingScopes } = error;
   return {
     code: TRPC_ERROR_CODES_BY_KEY[definition.kind],
     message,
@@ -21,6 +21,7 @@ export function trpcErrorOf(error: ApiError, requestId: string | undefined, path
       ...(path === undefined ? {} : { path }),
       ...(issues === undefined ? {} : { issues }),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...(missingScopes === undefined ? {} : { missingScopes }),
     },
   };
 }

@@ -1,6 +1,4 @@
-/** The scopes of an API key. */
-export const scopes = ['read', 'write', 'login'] as const;
-export type Scope = (typeof scopes)[number];
+import type { Scope } from './scopes.ts';
 
 /**
  * The caller's credential. Only a session of their own has an account: a session that a company's API key opened is

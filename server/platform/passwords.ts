@@ -3,7 +3,8 @@ import { createFairQueue } from './fair-queue.ts';
 import { OVERLOADED } from '../errors/errors.ts';
 
 /** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. About 24 ms of one core. */
-const parameters = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const owaspCost = { memoryCost: 19_456, timeCost: 2 };
+export type HashCost = typeof owaspCost;
 
 /**
  * Hashing shares libuv's few threads with file and name look-ups, so the number of running and waiting hashes is
@@ -31,7 +32,8 @@ export type Passwords = {
 /** The turn of hashing that no caller asked for. */
 const service: Turn = { network: '', who: '' };
 
-export function createPasswords(): Passwords {
+export function createPasswords(cost: HashCost = owaspCost): Passwords {
+  const parameters = { type: argon2id, parallelism: 1, ...cost } as const;
   const queue = createFairQueue({ running: runningMax, waiting: waitingMax, waitingPerKey: waitingPerNetwork });
   async function inTurn<T>({ network, who }: Turn, task: () => Promise<T>): Promise<T> {
     const patience = new AbortController();

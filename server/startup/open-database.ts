@@ -2,6 +2,7 @@ import { openEmbedded, openServer, type Database, type ServerOptions } from '../
 import type { HeldFolder } from '../../db/data-folder.ts';
 import { continueAuditClock } from '../../db/audit-clock.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
+import * as search from '../../db/migrations/0034-search.ts';
 import { listMissingSettings, sharesSessions } from '../../db/pooler.ts';
 import { secureTables } from '../../db/row-security.ts';
 import type { Config } from '../config.ts';
@@ -108,6 +109,17 @@ export async function updateDatabase(config: Config, database: Database): Promis
     return steps;
   } finally {
     await direct?.close();
+  }
+}
+
+/** Builds the indexes of large tables that migrations to come need, while nodes write. */
+export async function buildIndexesFirst(config: Config): Promise<void> {
+  const direct = openForMigrations(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL);
+  if (!direct) throw new CannotStart('The embedded database has no other writers: migrate it.');
+  try {
+    await search.buildIndexesFirst(direct.owner.db);
+  } finally {
+    await direct.close();
   }
 }
 

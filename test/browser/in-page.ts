@@ -6,6 +6,9 @@ import type { Page } from 'playwright-core';
 /** The words of whatever has the focus. */
 export const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
+/** All that a page shows in words. */
+export const textOf = (page: Page): Promise<string> => page.evaluate('document.body.innerText');
+
 /** What is said of whatever has the focus, and how its outline is drawn; a card shows it for the link that fills it. */
 export function focusedLabel(page: Page): Promise<{ label: string; outline: string }> {
   return page.evaluate(`(() => {
@@ -13,6 +16,16 @@ export function focusedLabel(page: Page): Promise<{ label: string; outline: stri
     const label = focused.labels?.[0]?.textContent ?? focused.getAttribute('aria-label') ?? focused.textContent;
     return { label, outline: getComputedStyle(focused.closest('.task-card') ?? focused).outlineStyle };
   })()`);
+}
+
+/** Waits until an admin sees all of a person: their figures, and where they are signed in. */
+export async function untilPersonIsRead(page: Page): Promise<void> {
+  await page.getByText('Last active').waitFor();
+  const access = page.getByRole('region', { name: 'Access' });
+  await access
+    .getByText(/Used|Nowhere/)
+    .first()
+    .waitFor();
 }
 
 /** How many pixels the page is wider than its window. */

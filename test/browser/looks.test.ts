@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, unlessSkipped } from './browser.ts';
-import { findBarriers, isDark, overflow } from './in-page.ts';
+import { findBarriers, isDark, overflow, untilPersonIsRead } from './in-page.ts';
 import { artifact, emailOf, setStage } from './stage.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -13,7 +13,9 @@ const published: Record<string, string> = {
   'light task': 'demo-comments.png',
   'dark board': 'demo-board-dark.png',
   'light week': 'demo-week.png',
+  'light person': 'demo-person.png',
   'phone hours': 'demo-hours-phone.png',
+  'phone add time': 'demo-time-phone.png',
 };
 
 async function picture(page: Page, name: string): Promise<void> {
@@ -27,6 +29,10 @@ async function picture(page: Page, name: string): Promise<void> {
 async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Promise<void> {
   const { page, button, bell, comment } = visitor;
   await look('sign-in');
+  await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+  await page.getByText('Give the address').waitFor();
+  await look('forgotten');
+  await page.goBack();
   await button('Mailed code').click();
   await page.getByLabel('E-mail address').fill(emailOf.fatima);
   await button('Send me a code').click();
@@ -46,6 +52,24 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
   if (await button('Start timer').isVisible()) await button('Start timer').click();
   await button(/^Stop timer/).waitFor();
   await look('task');
+  await button('Edit').first().click();
+  await page.getByLabel('Title').waitFor();
+  await look('edit task');
+  await button('Close').click();
+  await page.getByRole('button', { name: 'Delete…' }).first().click();
+  await page.getByText('cannot be found any more').waitFor();
+  await look('question');
+  await button('Close').click();
+  await button('Add time').click();
+  await page.getByRole('option', { name: 'Import the collection' }).waitFor({ state: 'attached' });
+  await look('add time');
+  visitor.expectTrouble(/status of 400/);
+  await page.getByLabel('Start').fill('09:00');
+  await page.getByLabel('End').fill('09:00');
+  await button('Add the time').click();
+  await page.getByText('The end must be after the start.').waitFor();
+  await look('refused time');
+  await button('Close').click();
   await comment('Thirty. The visitors').getByRole('button', { name: 'Reply' }).click();
   await page.getByLabel('Reply to Priya Raman').fill('@m');
   await page.getByRole('listbox').waitFor();
@@ -64,6 +88,21 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
   await page.getByRole('link', { name: 'Notification preferences' }).click();
   await page.getByRole('checkbox', { name: 'Tasks, by mail' }).waitFor();
   await look('preferences');
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await button('Make a key').click();
+  await page.getByLabel('Name', { exact: true }).fill('Nightly import');
+  await look('new key');
+  await button('Make the key').click();
+  await page.getByLabel('The key').waitFor();
+  await look('keys');
+  await page.getByRole('link', { name: 'Account', exact: true }).click();
+  await page.getByText('This one').waitFor();
+  await page.getByText('No other company has invited you.').waitFor();
+  await look('settings');
+  await page.getByRole('link', { name: 'Company', exact: true }).click();
+  await page.getByText(/^6 of \d+ people/).waitFor();
+  await page.getByText('All plans').click();
+  await look('company');
   await page.getByRole('link', { name: 'Hours', exact: true }).click();
   await page.getByRole('img', { name: /^Hours by day/ }).waitFor();
   await look('hours');
@@ -75,11 +114,29 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
   await page.getByRole('heading', { level: 1, name: 'Last week' }).waitFor();
   await page.getByRole('row', { name: /^All days 3\d h/ }).waitFor();
   await button(/^Reject Fatima/).waitFor();
+  await page.getByText('My entries').click();
+  await page
+    .getByRole('button', { name: /^Edit Fri/ })
+    .first()
+    .waitFor();
+  await look('week entries');
+  await page.getByText('My entries').click();
   await look('week');
   await page.getByText('By day of Fatima').click();
   await button(/^Reject Fatima/).click();
   await page.getByLabel('What is to be corrected').waitFor();
   await look('rejection');
+  await button('Close').click();
+  await page.getByRole('link', { name: 'People', exact: true }).click();
+  await page.getByRole('link', { name: 'Mei-Ling Chen' }).waitFor();
+  await look('people');
+  await button('Invite somebody').click();
+  await page.getByLabel('First name').waitFor();
+  await look('invite');
+  await button('Close').click();
+  await page.getByRole('link', { name: 'Mateo Duarte' }).click();
+  await untilPersonIsRead(page);
+  await look('person');
 }
 
 describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
@@ -96,7 +153,7 @@ describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
       await picture(visitor.page, `${colorScheme} ${view}`);
     });
     expect(found).toEqual([]);
-    expect(seen).toHaveLength(13);
+    expect(seen).toHaveLength(26);
   });
 
   test('fits a phone of 360 pixels, without scrolling sideways', async () => {

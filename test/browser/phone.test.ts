@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../support/actor.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
-import { overflow, stickingOut } from './in-page.ts';
+import { overflow, stickingOut, untilPersonIsRead } from './in-page.ts';
 import { artifact, setStage } from './stage.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -20,6 +20,9 @@ const long = {
   designation: `Head of ${unbroken}`,
   words: `https://example.com/${'a-very-long-path/'.repeat(12)} ${unbroken}${unbroken}`,
 };
+
+/** What is laid over a view, without being a dialog. */
+const overlays = new Set(['mention', 'notifications', 'account']);
 
 async function sent<Sent extends Awaited<ReturnType<Actor['post']>>>(answer: Promise<Sent>): Promise<Sent['body']> {
   const { status, body } = await answer;
@@ -124,6 +127,11 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.goto(`${stage.pageUrl}#/reset-password?token=${'x'.repeat(60)}`);
     await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
     await look('new password');
+    await page.goto(`${stage.pageUrl}#/forgotten-password`);
+    await page.getByLabel('E-mail address').fill(long.email);
+    await button('Send me a link').click();
+    await page.getByText('is known here').waitFor();
+    await look('forgotten password');
     await page.goto(stage.pageUrl);
     await page.reload();
     await visitor.signIn(wanda.email);
@@ -141,6 +149,24 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.getByRole('region', { name: 'Logged time' }).waitFor();
     await page.locator('.rich-text').last().waitFor();
     await look('task');
+    await button('Edit').first().click();
+    await page.getByRole('button', { name: /^Remove/ }).waitFor();
+    await look('edit task');
+    await button('Close').click();
+    await button('Delete…').first().click();
+    await page.getByText('cannot be found any more').waitFor();
+    await look('question');
+    await button('Cancel').click();
+    await button('Add time').click();
+    await page.getByRole('option', { name: 'Choose one' }).waitFor({ state: 'attached' });
+    await look('add time');
+    await button('Close').click();
+    await page.getByText('My entries').click();
+    await page
+      .getByRole('button', { name: /^Delete/ })
+      .last()
+      .waitFor();
+    await look('my entries');
     const first = page.locator('article.comment').first();
     await first.getByRole('button', { name: 'Reply' }).click();
     await page.getByLabel(/^Reply to /).fill(`${unbroken} @x`);
@@ -157,6 +183,40 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.getByRole('link', { name: 'Notification preferences' }).click();
     await page.getByRole('checkbox', { name: 'Tasks, by mail' }).waitFor();
     await look('preferences');
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await button('Make a key').click();
+    await page.getByLabel('Name', { exact: true }).fill(unbroken);
+    await look('new key');
+    await button('Make the key').click();
+    await page.getByLabel('The key').waitFor();
+    await look('keys');
+    await page
+      .getByRole('button', { name: /^Revoke/ })
+      .first()
+      .click();
+    await page.getByText('What uses it is refused').waitFor();
+    await look('revocation');
+    await button('Cancel').click();
+    await page.getByRole('link', { name: 'Account', exact: true }).click();
+    await page.getByText('This one').waitFor();
+    await look('settings');
+    await page.getByRole('link', { name: 'Company', exact: true }).click();
+    await page.getByText('All plans').click();
+    await look('company');
+    await page.getByRole('link', { name: 'People', exact: true }).click();
+    await page.locator('.directory-row').last().waitFor();
+    await look('people');
+    await button('Invite somebody').click();
+    await page.getByLabel('First name').waitFor();
+    await look('invite');
+    await button('Close').click();
+    await page.getByRole('link', { name: `Xaver ${long.name}` }).click();
+    await untilPersonIsRead(page);
+    await look('person');
+    await button('Edit').click();
+    await page.getByLabel('Shown as').waitFor();
+    await look('edit person');
+    await button('Close').click();
     await page.getByRole('link', { name: 'Hours', exact: true }).click();
     await page.getByRole('img', { name: /^Hours by day/ }).waitFor();
     await button('Everybody’s').click();
@@ -193,7 +253,7 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
       const out = await stickingOut(visitor.page);
       if (over > 0 || out.length > 0) wide.push(`${view}: ${over} pixels; ${out.join(', ')}`);
       // What is laid over a view is seen where the window is.
-      const fullPage = !['new task', 'rejection', 'mention', 'notifications', 'account'].includes(view);
+      const fullPage = (await visitor.page.getByRole('dialog').count()) === 0 && !overlays.has(view);
       await visitor.page.screenshot({ path: artifact(`${width} ${view}.png`), fullPage });
     });
     expect(wide).toEqual([]);

@@ -6,6 +6,7 @@ import { afterAll, afterEach, expect, vi } from 'vitest';
 import { seedDemo, type DemoSignIn } from '../../server/demo/demo.ts';
 import { startService, type Service } from '../support/service.ts';
 import { hasBrowser, launchBrowser, openWindow, type Window } from './browser.ts';
+import { textOf } from './in-page.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
 export const emailOf = {
@@ -52,7 +53,10 @@ export async function setStage(): Promise<Stage> {
   afterAll(() => browser.close());
   const staying: Window[] = [];
   const passing: Window[] = [];
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail')
+      for (const { page } of [...staying, ...passing])
+        process.stderr.write(`A window showed:\n${await textOf(page)}\n`);
     const closing = passing.splice(0);
     await Promise.all(closing.map((window) => window.close()));
     expect([...closing, ...staying].flatMap((window) => window.takeTroubles())).toEqual([]);

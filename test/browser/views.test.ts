@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { password } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
+import { findBarriers, focusedLabel } from './in-page.ts';
 import { emailOf, setStage } from './stage.ts';
 import { tabTo, waitForCount } from './visitor.ts';
 
@@ -55,16 +56,36 @@ describe.skipIf(!hasBrowser)(`signing in${unlessSkipped}`, () => {
     await page.getByRole('link', { name: 'Ticket checkout with timed entry' }).waitFor();
   });
 
-  test('a link from a reset mail sets a new password', async () => {
-    await service.anonymous.post('/reset/link/', { email: emailOf.jonas });
+  test('a forgotten password is replaced by a link that is mailed, once', async () => {
+    const { page, button, alert, expectTrouble, signIn } = await stage.arrive();
+    await page.getByLabel('E-mail address').fill(emailOf.jonas);
+    await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+    await page.getByRole('heading', { name: 'Forgotten password' }).waitFor();
+    await page.getByLabel('E-mail address').fill(emailOf.jonas);
+    await button('Send me a link').click();
+    await page.getByRole('status').getByText(`If ${emailOf.jonas} is known here`).waitFor();
     await service.drain();
     const [, token] = /reset-password\?token=([\w-]+)/.exec(service.mailbox.to(emailOf.jonas).at(-1)!.text)!;
-    const visitor = await stage.arrive({ url: `${stage.pageUrl}#/reset-password?token=${token}` });
-    await visitor.page.getByLabel('New password').fill('seven green bottles');
-    await visitor.button('Change the password').click();
-    await visitor.page.getByText('Your password is changed.').waitFor();
-    expect(visitor.page.url()).not.toContain(token);
-    await visitor.signIn(emailOf.jonas, 'seven green bottles');
+    const link = `${stage.pageUrl}#/reset-password?token=${token}`;
+    await page.goto(link);
+    expectTrouble(/status of 40[01]/);
+    await page.getByLabel('New password').fill('password');
+    await button('Change the password').click();
+    await page.getByText('This one is easily guessed').waitFor();
+    expect((await focusedLabel(page)).label).toBe('New password');
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByLabel('New password').fill('seven green bottles');
+    await button('Change the password').click();
+    await page.getByText('Your password is changed.').waitFor();
+    expect(page.url()).not.toContain(token);
+    await page.goto(link);
+    await page.getByLabel('New password').fill('eight green bottles');
+    await button('Change the password').click();
+    await alert.getByText('was used').waitFor();
+    await page.getByRole('link', { name: 'Ask for a new link' }).click();
+    await page.getByRole('heading', { name: 'Forgotten password' }).waitFor();
+    await page.getByRole('link', { name: 'Back to the sign-in' }).click();
+    await signIn(emailOf.jonas, 'seven green bottles');
   });
 
   test('and all that leads to a comment needs the keyboard only', async () => {

@@ -16,6 +16,8 @@ const ofSettings = 'is a setting of the company, whose changes are in the audit 
 const ofMoney = 'is money, which only admins may see: its changes are in the audit log';
 const ofWebhooks = 'sets up or repeats the delivery of events, and is in the audit log';
 
+const ofExports = 'makes or removes a copy of what is there, and is in the audit log';
+
 const silent: Record<string, string> = {
   'auth.login': ofAccount,
   'auth.logout': ofAccount,
@@ -28,6 +30,8 @@ const silent: Record<string, string> = {
   'comments.unlike': ofComments,
   'comments.update': ofComments,
   'employees.endSessions': ofAccount,
+  'exports.create': ofExports,
+  'exports.delete': ofExports,
   'notifications.clear': ofNotifications,
   'notifications.delete': ofNotifications,
   'notifications.read': ofNotifications,

@@ -19,6 +19,7 @@ const tables = [
 const allowed: Record<string, string> = {
   'server/features/employees/queries.ts':
     'makes the row of a new employee, which is locked to change their notifications',
+  'server/features/exports/import-company.ts': 'makes the same rows of imported employees',
   'server/features/notifications/notify.ts': 'locks the row, and notes the time of the last notification',
 };
 

@@ -115,7 +115,7 @@ describe('the OpenAPI document', () => {
     expect(document.paths!['/token-login/']!.post!.security).toEqual([
       { LoginTicket: [] },
       { AccessToken: [], RefreshToken: [] },
-      { ApiKey: [] },
+      { ApiKey: ['login'] },
     ]);
   });
 

@@ -125,7 +125,7 @@ describe('the OpenAPI document', () => {
 
 describe.each(operations.map((operation) => [lineOf(operation), operation] as const))('%s', (line, operation) => {
   const one = byLine.get(line)!;
-  const { meta, method, input, pathParameters } = operation;
+  const { meta, type, method, input, pathParameters } = operation;
 
   test('has a summary, a section and typed parameters', () => {
     expect(one.summary.length).toBeGreaterThan(5);
@@ -164,16 +164,23 @@ describe.each(operations.map((operation) => [lineOf(operation), operation] as co
     }
   });
 
-  test('asks for the token pair unless it is open or says which bodyCredentials it takes', () => {
+  test('asks for the token pair or a key with its scopes, unless it is open or says which bodyCredentials it takes', () => {
     if (meta.bodyCredentials) return;
     const pair = { AccessToken: [], RefreshToken: [] };
-    const byAccess = {
-      open: [],
-      session: [pair],
-      signedIn: [pair],
-      member: [pair, { ApiKey: [] }],
-      admin: [pair, { ApiKey: [] }],
+    const kind = type === 'mutation' ? 'write' : 'read';
+    const ofArea = (area: string) => [`${area}:${kind}`, ...(meta.access === 'admin' ? ['admin'] : [])];
+    const { access, keys = 'no key' } = meta;
+    const areas = [keys].flat().flatMap((area) => ofArea(area));
+    const byKeys = {
+      'no key': access === 'open' ? [] : [pair],
+      'any key': [{ ApiKey: [] }],
+      everything: [pair, { ApiKey: [kind] }],
+      areas: [pair, { ApiKey: [...new Set(areas)].toSorted() }, { ApiKey: [kind] }],
     };
-    expect(one.security).toEqual(byAccess[meta.access!]);
+    const known = Object.keys(byKeys).find((one) => one === keys) ?? 'areas';
+    const sorted = (one.security as Record<string, string[]>[]).map(({ ApiKey, ...others }) =>
+      ApiKey ? { ApiKey: ApiKey.toSorted() } : others,
+    );
+    expect(sorted).toEqual(byKeys[known as keyof typeof byKeys]);
   });
 });

@@ -5,7 +5,7 @@ import { password, startService } from '../support/service.ts';
 
 /* What docs/security.md says and no other test shows. */
 
-const service = await startService();
+const service = await startService({ hashesSlowly: true });
 const behindProxy = await startService({ settings: { trustProxy: ['127.0.0.1'] } });
 const { anonymous, mailbox } = service;
 

@@ -93,8 +93,8 @@ test('times and passwords that are well-formed and wrong have words of their own
   expect(wrong).toEqual([]);
 });
 
-test('and all documented codes but those of depth, passwords and locked days are met', () => {
-  const rare = new Set(['too_deep', 'too_weak', 'locked']);
+test('and all documented codes but those of depth, passwords, locked days and files are met', () => {
+  const rare = new Set(['too_deep', 'too_weak', 'locked', 'duplicate']);
   const documented = Object.keys(issueCodes).filter((code) => !rare.has(code));
   expect([...met].filter((code) => !rare.has(code)).toSorted()).toEqual(documented.toSorted());
 });

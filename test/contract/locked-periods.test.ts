@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
 import type { Actor, Answer } from '../support/actor.ts';
+import { togglFile } from '../support/csv-imports.ts';
 import { subscribe } from '../support/plan.ts';
 import { password, startService } from '../support/service.ts';
 import { callOperation, exampleWith, type Input } from '../support/smoke-calls.ts';
@@ -27,6 +28,7 @@ const changing: Record<string, string> = {
   'tasks.update': 'PERIOD_LOCKED',
   'taskLogs.create': 'PERIOD_LOCKED',
   'taskLogs.bulkCreate': 'PERIOD_LOCKED',
+  'csvImports.run': 'PERIOD_LOCKED',
   'taskLogs.update': 'PERIOD_LOCKED',
   'taskLogs.delete': 'PERIOD_LOCKED',
   'rates.applyToLogs': 'PERIOD_LOCKED',
@@ -34,6 +36,8 @@ const changing: Record<string, string> = {
   'timers.stop': 'PERIOD_LOCKED',
   // The service ends the timer, without a log.
   'employees.delete': 'done',
+  'employees.erase': 'done',
+  'company.close': 'done',
 };
 
 /** What others answer where all is locked. */
@@ -62,10 +66,16 @@ let fitted = 0;
 const prepare: Record<string, (things: Things, me: Actor) => Promise<Input>> = {
   'tasks.update': async (_, me) => ({ projectId: (await startWork(me)).projectId }),
   'employees.create': async () => ({ email: `fitting${(fitted += 1)}@example.com` }),
+  'csvImports.run': async ({ project }) => {
+    const csv = togglFile(admin.email, [{ Project: 'Of things', Task: `Import ${project}` }]);
+    return { source: 'toggl', csv, projects: { 'Of things': project } };
+  },
   'timers.start': ({ task }) => startTimer(admin.employeeId, task, 25),
   'timers.stop': ({ task }) => startTimer(admin.employeeId, task, 1),
   'timers.discard': ({ task }) => startTimer(admin.employeeId, task, 1),
   'employees.delete': ({ colleague, task }) => startTimer(colleague, task, 1),
+  'employees.erase': ({ colleague, task }) => startTimer(colleague, task, 1),
+  'company.close': ({ colleague, task }) => startTimer(colleague, task, 1),
 };
 
 /** Locks all days of ten years for those who are in the things of an operation; who is left of earlier ones has no time. */

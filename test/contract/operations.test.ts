@@ -210,6 +210,19 @@ test.runIf(isServer)('an operator confirms the time, so that old rows are delete
   expect(await runShell(folder, confirmed, environment)).toBe('t|t\n');
 });
 
+test('a company is removed by a command, once, and is asked for by its name', { timeout }, async () => {
+  await expect(runShell(folder, 'npm run remove-company -- 1 </dev/null', environment)).rejects.toThrow('ended with 1');
+  await expect(runShell(folder, 'npm run remove-company -- one', environment)).rejects.toThrow('ended with 2');
+  const said = await runShell(folder, next('Removing a company'), environment);
+  expect(said).toMatch(/^Company 1, .+: \d+ people, \d+ projects, \d+ tasks, \d+ logs, \d+ comments\.$/m);
+  expect(said).toContain('POST /api/exports/');
+  expect(said).toMatch(/^  \d+ rows of task_logs$/m);
+  expect(said).toContain('Company 1 is removed.');
+  const again = 'npm run remove-company -- 1 --yes || true';
+  expect(await runShell(folder, again, environment)).toContain('There is no company 1.');
+  expect(await runShell(folder, 'npm run -s verify-totals', environment)).toContain('0 companies were checked');
+});
+
 test('nothing that has keys, codes or a database in it may be read by others', async () => {
   const made = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
   expect(made.map(({ name }) => name)).toEqual(

@@ -13,6 +13,7 @@ const docs = [
   '/docs/assets/page.css',
   '/openapi.json',
   '/asyncapi.json',
+  '/client.tgz',
 ];
 const health = ['/healthz', '/readyz'];
 

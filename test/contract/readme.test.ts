@@ -6,7 +6,7 @@ import { blocksOf, findPages, makeCheckout, runShell, startIn } from '../support
 import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
 import { openTour } from '../support/tours.ts';
 
-/* The tours of the README, of docs/rest.md and of docs/money.md, taken one after the other with one service, as a newcomer would. */
+/* The tours of the README and of docs/rest.md, money.md, exports.md and csv-imports.md, taken one after the other with one service, as a newcomer would. */
 
 const tour = await openTour('contract/readme.test.ts');
 const timeout = 180_000;
@@ -81,20 +81,43 @@ describe('the README', () => {
 });
 
 test(
-  'docs/rest.md leads third parties from the registration to a client of their own, and docs/money.md to amounts',
+  'docs/rest.md leads third parties from the registration to a client of their own, and the pages on money, exports and imports to a file',
   { timeout },
   async () => {
     // What npx would fetch is here already, but for the TypeScript 5 that it would bring along.
     const hook = new URL('third-party/with-compiler-api.mjs', import.meta.url).href;
     const generator = `NODE_OPTIONS='--import ${hook}' '${checkout.folder}/node_modules/.bin/openapi-typescript'`;
     const rest = commandsOf('docs/rest.md').map((text) => text.replace('npx --yes openapi-typescript@7', generator));
-    const steps = [...rest, ...commandsOf('docs/money.md')];
+    const pages = ['docs/money.md', 'docs/csv-imports.md', 'docs/exports.md'];
+    const steps = [...rest, ...pages.flatMap((page) => commandsOf(page)), 'head -c 2 company.zip'];
     const show = 'cat work-management.d.ts';
     const said = await runShell(checkout.folder, [...steps, show].join(`\nprintf '\\n---\\n'\n`), {
       TMPDIR: checkout.folder,
     });
     const parts = said.split(/^---\n/m).map((part) => part.trim());
-    const [, , , team, work, reading, files, wrong, refusals, twice, limits, , key, , money, types] = parts;
+    const [
+      ,
+      ,
+      ,
+      team,
+      work,
+      reading,
+      search,
+      end,
+      files,
+      wrong,
+      refusals,
+      twice,
+      limits,
+      ,
+      key,
+      ,
+      money,
+      imported,
+      ,
+      file,
+      types,
+    ] = parts;
     expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
     expect(answersIn(work!)).toMatchObject([
       { durationSeconds: 3600, description: 'First gear' },
@@ -105,7 +128,7 @@ test(
       { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
       { comments: [{ likeCount: 0, replies: [] }] },
     ]);
-    expect(files).toBe('');
+    expect([search, end, files]).toEqual(['Cut the gears', '', '']);
     for (const [name, magic] of [
       ['hours.xlsx', 'PK'],
       ['hours.pdf', '%PDF-'],
@@ -117,12 +140,17 @@ test(
     expect(refusals).toBe("[ 'name' ]\n1");
     expect(twice).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(limits).toMatch(/^ratelimit-policy: 600;w=60\s+ratelimit-limit: 600$/im);
-    expect(answersIn(key!)).toMatchObject([{ company: { name: 'Analytical Engines' } }]);
+    expect(answersIn(key!)).toMatchObject([
+      { company: { name: 'Analytical Engines' } },
+      { key: { scopes: ['company:read'] }, employee: { email: 'ada@example.com' } },
+    ]);
     expect(answersIn(money!)).toMatchObject([
       { hourlyRate: { minorUnits: 9500 } },
       { dryRun: true, changed: 1, after: [{ minorUnits: 9500, currency: 'EUR' }] },
       { rows: [{ amounts: [] }], totalAmounts: [] },
     ]);
+    expect(answersIn(imported!)).toMatchObject([{ dry_run: true, created: { projects: 1, tasks: 1, logs: 1 } }]);
+    expect(file).toBe('PK');
     expect(types).toContain('"/tasklog/create/": {');
   },
 );

@@ -141,6 +141,7 @@ const calls: Record<string, (things: Things) => Promise<unknown>> = {
   },
   'employees.delete': ({ colleague }) => addKey(colleague),
   'employees.endApiKeys': ({ colleague }) => addKey(colleague),
+  'company.reopen': ({ company }) => admin.post(`/api/company/${company}/close/`, { name: 'Analytical Engines' }),
   'employees.restore': ({ colleague }) => admin.delete(`/api/employees/${colleague}/`),
   'timers.start': ({ task }) => startTimer(task),
   'timers.stop': ({ task }) => startTimer(task),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findFreePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
-import { givenFile, runScript } from './run-script.ts';
+import { givenFile, runScript, settingsOf } from './run-script.ts';
 
 const service = await startService();
 const times = await givenFile('times.csv', 'task_id,employee_id,start,end\n1,1,2026-03-02T09:00Z,2026-03-02T10:00Z\n');
@@ -17,6 +17,7 @@ const calls: Record<string, string[]> = {
   'create-api-key.ts': ['--email', 'ada@example.com', '--password-stdin'],
   'export-timesheet.ts': [],
   'follow-task.ts': ['1'],
+  'import-csv.ts': ['--source', 'toggl', '--time-zone', 'UTC', '--date-order', 'YMD', times],
   'import-time-logs.ts': [times],
   'invite-employees.ts': [people],
   'receive-webhooks.ts': [],
@@ -31,7 +32,7 @@ test('every script is held to what follows', () => {
 
 describe.each(names)('%s', (name) => {
   const parameters = calls[name]!;
-  const settings = { WMS_API_KEY: 'wms_none', WMS_COMPANY_ID: '1', WMS_EMPLOYEE_ID: '1' };
+  const settings = { WMS_API_KEY: 'wms_none' };
 
   test('shows its help, and refuses what it does not know', async () => {
     const [help, unknown] = await Promise.all([runScript(name, ['--help']), runScript(name, ['--no-such-option'])]);
@@ -62,10 +63,9 @@ test('what answers at a wrong port is told from the service, and what is no key 
   ).listen(0, '127.0.0.1');
   await once(page, 'listening');
   const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
-  const settings = { WMS_COMPANY_ID: '1', WMS_EMPLOYEE_ID: '1' };
   const [elsewhere, noKey] = await Promise.all([
-    runScript('export-timesheet.ts', ['--url', url], { ...settings, WMS_API_KEY: 'wms_none' }),
-    runScript('export-timesheet.ts', ['--url', service.url], { ...settings, WMS_API_KEY: 'Bearer-12345' }),
+    runScript('export-timesheet.ts', ['--url', url], { WMS_API_KEY: 'wms_none' }),
+    runScript('export-timesheet.ts', ['--url', service.url], { WMS_API_KEY: 'Bearer-12345' }),
   ]);
   page.close();
   expect(elsewhere).toMatchObject({
@@ -76,15 +76,16 @@ test('what answers at a wrong port is told from the service, and what is no key 
   expect(noKey.stderr).toMatch(/^WMS_API_KEY is no key of this service.* create-api-key\.ts\. See --help\.\n$/);
 });
 
-test('a key needs to be told its company, and a bad setting is named', async () => {
-  const key = { WMS_URL: service.url, WMS_API_KEY: 'wms_none' };
-  const [unknown, bad, odd] = await Promise.all([
-    runScript('export-timesheet.ts', [], key),
+test('a key knows its company: another one that is asked for is refused, and a bad setting is named', async () => {
+  const company = await service.registerCompany();
+  const key = await settingsOf(service, company);
+  const [other, bad, odd] = await Promise.all([
+    runScript('export-timesheet.ts', ['--company', '987654321'], key),
     runScript('export-timesheet.ts', ['--company', 'seven'], key),
     runScript('export-timesheet.ts', ['--url', 'api.example.com'], key),
   ]);
-  expect(unknown.code).toBe(2);
-  expect(unknown.stderr).toContain('--company or WMS_COMPANY_ID');
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain(`belongs to company ${company.companyId}, not to 987654321`);
   expect(bad).toMatchObject({ code: 2, stderr: 'The company must be a number, not "seven". See --help.\n' });
   expect(odd.stderr).toContain('like https://api.example.com, not "api.example.com"');
 });

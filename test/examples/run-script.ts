@@ -43,12 +43,7 @@ export async function settingsOf(
 ): Promise<Settings> {
   const { status, body } = await actor.post('/api/api-keys/', { name: 'Script', scopes });
   if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`);
-  return {
-    WMS_URL: url,
-    WMS_API_KEY: body.key,
-    WMS_COMPANY_ID: String(actor.companyId),
-    WMS_EMPLOYEE_ID: String(actor.employeeId),
-  };
+  return { WMS_URL: url, WMS_API_KEY: body.key };
 }
 
 export type Ended = { code: number | NodeJS.Signals; stdout: string; stderr: string };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { clientPackage } from '../../server/surfaces/docs/client-package.ts';
 import {
   endAllProcesses,
   launch,
@@ -48,8 +49,11 @@ const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && 
 
 beforeAll(async () => {
   home = await makeHome({ isNew: true });
-  for (const name of ['server', 'db', 'client-sdk', 'docs', 'package.json'])
-    await cp(join(root, name), join(folder, name), { recursive: true, filter: (path) => path !== page });
+  for (const name of ['server', 'db', 'client-sdk', 'docs', 'package.json', 'tsconfig.json'])
+    await cp(join(root, name), join(folder, name), {
+      recursive: true,
+      filter: (path) => path !== page && path !== clientPackage.folder,
+    });
   const bins = join(folder, 'node_modules/.bin');
   await mkdir(bins, { recursive: true });
   for (const [path, { bin = {} }] of await installed()) {
@@ -107,6 +111,24 @@ test('says that there is no demo page, until one is built from the source that i
   const text = await (await fetch(`${service.url}/demo/`)).text();
   const script = /<script[^>]* src="([^"]+)"/.exec(text)![1]!;
   expect((await fetch(new URL(script, `${service.url}/demo/`))).status).toBe(200);
+  await stop(service);
+});
+
+test('says why it has no client, until one is built from the source that is there', { timeout }, async () => {
+  const without = await start();
+  const answer = await fetch(`${without.url}/client.tgz`);
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({
+    code: 'NOT_FOUND',
+    detail:
+      'The client is not served here: it was not built, and the packages that build it are not installed. Build it with `npm run pack:sdk` where they are.',
+  });
+  await stop(without);
+
+  expect(await clientPackage.prepare()).toBeUndefined();
+  await cp(clientPackage.folder, join(folder, 'client-sdk/packed'), { recursive: true });
+  const service = await start();
+  expect((await fetch(`${service.url}/client.tgz`)).status).toBe(200);
   await stop(service);
 });
 

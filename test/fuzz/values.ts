@@ -58,7 +58,7 @@ export function valueFor(context: ValueContext, given: Schema, name: string, exa
   if (schema.const !== undefined) return schema.const;
   const type = Array.isArray(schema.type) ? random.pick(schema.type) : schema.type;
   if (type === 'null') return null;
-  if (schema.enum) return random.pick(schema.enum);
+  if (schema.enum) return example !== undefined && random.chance(0.4) ? example : random.pick(schema.enum);
   switch (type) {
     case 'object':
       return objectFor(context, schema, example);

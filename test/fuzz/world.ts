@@ -72,7 +72,8 @@ export async function createWorld(call: Call, mails: Mails, number: string): Pro
     return add(name, made.company.company_id, email);
   }
 
-  const admin = await register('admin', `Analytical Engines ${number}`);
+  // As in the example of closing it, which repeats the name.
+  const admin = await register('admin', 'Analytical Engines');
   const memberEmail = `member${number}@example.com`;
   const person = { first_name: 'Grace', last_name: 'Hopper', email: memberEmail, companyId: admin.companyId };
   await call('POST', '/employee/add/', person, admin);
@@ -106,7 +107,17 @@ export async function createWorld(call: Call, mails: Mails, number: string): Pro
         }
       }
     }
-    return true;
+    return reopen();
+  }
+
+  /** Nothing can be changed while the company is closed; a world whose owner may not reopen it is worn out. */
+  async function reopen(): Promise<boolean> {
+    try {
+      await call('POST', `/api/company/${admin.companyId}/reopen/`, undefined, actors.get('admin'));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   return { actors, refresh };

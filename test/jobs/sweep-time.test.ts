@@ -16,7 +16,12 @@ const hourMs = 3_600_000;
 function startNode(ahead: { seconds?: number; days?: number } = {}) {
   const clock = createTestClock();
   clock.advance(ahead);
-  const { run } = createSweep({ database: service.app.services.database, clock, log });
+  const { run } = createSweep({
+    database: service.app.services.database,
+    clock,
+    log,
+    tokens: service.app.services.tokens,
+  });
   return { clock, run };
 }
 

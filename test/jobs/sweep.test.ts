@@ -71,6 +71,15 @@ async function insertMorning(day: string, createdAt: Date): Promise<void> {
   );
 }
 
+/** A finished export, since a company makes one at a time. */
+async function insertExport(sha256: string, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into exports (company_id, requested_by_id, run, byte_count, sha256, created_at, finished_at, expires_at)
+    values (${admin.companyId}, ${admin.employeeId}, gen_random_uuid(), 0, ${sha256}, now(), now(), ${expiresAt})`.execute(
+    database.db,
+  );
+}
+
 /** A webhook with a message of each of these types and ages, and one attempt of each. */
 async function insertMessages(messages: Record<string, { at: Date; attemptAt: Date }>): Promise<void> {
   const webhook = { url: 'https://hooks.example.com', events: ['comment.created'] };
@@ -118,6 +127,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertEvents([3], ago(7 * dayMs - 60_000));
   await insertMorning('2026-03-02', ago(7 * dayMs));
   await insertMorning('2026-03-03', ago(7 * dayMs - 60_000));
+  await insertExport('expired', ago(1));
+  await insertExport('alive', ago(-hourMs));
   await insertSession('ended 30 days ago', { expiresAt: ago(-dayMs), endedAt: ago(30 * dayMs) });
   await insertSession('expired 30 days ago', { expiresAt: ago(30 * dayMs), endedAt: null });
   await insertSession('ended lately', { expiresAt: ago(-dayMs), endedAt: ago(29 * dayMs) });
@@ -139,11 +150,13 @@ test('a sweep takes what has served its time, and nothing that has not', async (
     events: 2,
     webhook_attempts: 1,
     webhook_messages: 2,
+    exports: 1,
     company_mornings: 1,
     sessions: 2,
   });
   expect(await list('email', 'one_time_codes')).toContain('alive@example.com');
   expect(await list('token_hash', 'one_time_tokens')).toEqual(['alive']);
+  expect(await list('sha256', 'exports')).toEqual(['alive']);
   expect(await list('token_hash', 'used_identity_tokens')).toEqual(['expired just now']);
   expect(await list('device', 'account_devices')).not.toContain('forgotten');
   expect(await list('device', 'account_devices')).toContain('known');

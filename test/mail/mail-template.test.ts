@@ -38,6 +38,8 @@ beforeAll(async () => {
   await ada.post(`/api/webhooks/${body._id}/test/`);
   await service.app.webhookWorker.drain();
   await service.drain();
+  await ada.post(`/api/company/${ada.companyId}/close/`, { name: company });
+  await service.drain();
 });
 
 /** Every template that a feature writes. */

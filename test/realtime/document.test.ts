@@ -39,6 +39,7 @@ test('names every subscription and every event that the interface has, and nothi
   expect(sent('tasks.onProject')).toEqual([
     ...changes('task', 'created', 'updated', 'deleted'),
     ...changes('task_log', 'created', 'updated', 'deleted'),
+    'project.imported',
     'project.deleted',
     ...everywhere,
   ]);

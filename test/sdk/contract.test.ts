@@ -9,7 +9,21 @@ import {
   type ApiError,
   type ApiErrorCode,
 } from 'work-management-client';
-import type { Client, Input, Issue, OperationTypes, Operations, StreamTypes, Task } from 'work-management-client';
+import type {
+  Call,
+  Client,
+  Download,
+  Input,
+  Issue,
+  OperationTypes,
+  Operations,
+  Page,
+  Project,
+  StreamTypes,
+  Task,
+  Upload,
+  WithResponse,
+} from 'work-management-client';
 import { proceduresOf } from '../../client-sdk/generate/operations.ts';
 import { sourcesOf } from '../../client-sdk/generate/source.ts';
 import { definedErrors } from '../../server/errors/api-error.ts';
@@ -67,14 +81,20 @@ describe('the compiler finds', () => {
   /** What a file is asked for with has no meaning over tRPC, and is left out. */
   type WithoutFiles = Omit<Inputs, 'timesheets'> & { timesheets: { get: Omit<Inputs['timesheets']['get'], 'format'> } };
   /** Letters of either case are for callers without types: the client offers the words as they are documented. */
-  type AppType = Pick<OperationTypes['notifications.list']['input'], 'app_type'>;
+  type AppType = Pick<NonNullable<Input<'notifications.list'>>, 'app_type'>;
   type InWords = Omit<WithoutFiles, 'notifications'> & {
     notifications: Omit<Inputs['notifications'], 'list'> & {
       list: Omit<Inputs['notifications']['list'], 'app_type'> & AppType;
     };
   };
+  /** Files are sent as text. */
+  type Sent<Field> = [Exclude<Upload, string>] extends [Field] ? Exclude<Field, Exclude<Upload, string>> : Field;
+  /** What the session fills, the router requires. */
+  type Filled<Given, Taken> = {
+    [Field in keyof Given as {} extends Pick<Taken, Field & keyof Taken> ? Field : never]?: Sent<Given[Field]>;
+  } & { [Field in keyof Given as {} extends Pick<Taken, Field & keyof Taken> ? never : Field]-?: Sent<Given[Field]> };
   /** What may be left out as a whole the client sends as an empty one. */
-  type InputTypes = { [Name in Taking]: NonNullable<OperationTypes[Name]['input']> };
+  type InputTypes = { [Name in Taking]: Filled<NonNullable<OperationTypes[Name]['input']>, Of<InWords, Name>> };
   type Bare = { [Name in keyof OperationTypes]: Of<Inputs, Name> extends void ? Name : never }[keyof OperationTypes];
   type Taking = Exclude<keyof OperationTypes, Bare>;
   type AnswerTypes = { [Name in keyof OperationTypes]: OperationTypes[Name]['answer'] };
@@ -101,6 +121,13 @@ describe('the compiler finds', () => {
     expectTypeOf(client.tasks.create).parameter(0).toEqualTypeOf<Input<'tasks.create'>>();
     expectTypeOf(client.tasks.create).returns.resolves.toEqualTypeOf<Answer<'tasks.create'>>();
     expectTypeOf<Awaited<ReturnType<Client['tasks']['list']>>['results'][number]>().toEqualTypeOf<Task>();
+    type WithResponseOf<Result extends Call<unknown>> = Awaited<ReturnType<Result['withResponse']>>;
+    expectTypeOf<WithResponseOf<ReturnType<Client['tasks']['get']>>>().toEqualTypeOf<WithResponse<Task>>();
+    expectTypeOf<WithResponseOf<ReturnType<Client['tasks']['list']>>>().toEqualTypeOf<
+      WithResponse<Answer<'tasks.list'>>
+    >();
+    expectTypeOf<WithResponseOf<ReturnType<Client['projects']['list']>>>().toEqualTypeOf<WithResponse<Page<Project>>>();
+    expectTypeOf<WithResponseOf<ReturnType<Client['timesheets']['csv']>>>().toEqualTypeOf<WithResponse<Download>>();
     type Methods<Section> = {
       [Verb in keyof Section]: Section[Verb] extends (...parameters: never[]) => infer Result ? Awaited<Result> : never;
     };
@@ -125,6 +152,35 @@ describe('the compiler finds', () => {
     const call = () => client.tasks.create({ projectId: 1 });
     expect(call).toBeTypeOf('function');
   });
+});
+
+test('what may be left out is the company, and the employee of operations that are for their caller', () => {
+  const left = proceduresOf(appRouter).flatMap(({ name, fromSession }) =>
+    [...fromSession].map(([field, source]) => ({ name, field, source })),
+  );
+  const companies = left.filter(({ source }) => source === 'company');
+  expect(companies.length).toBeGreaterThan(15);
+  expect(new Set(companies.map(({ field }) => field))).toEqual(new Set(['company_id', 'companyId']));
+  // One more here must be an operation in which nobody names somebody else by mistake.
+  const own = left.filter(({ source }) => source === 'employee').map(({ name, field }) => `${name} ${field}`);
+  expect(own).toEqual([
+    'passwords.change employee_id',
+    'taskLogs.create employee_id',
+    'timers.discard employee_id',
+    'timers.get employee_id',
+    'timesheetPeriods.submit employee_id',
+    'workingHours.list employee_id',
+    'balances.get employee_id',
+    'comments.create sender',
+    'comments.like employee_id',
+    'comments.unlike employee_id',
+    'notifications.list recipient_id',
+    'notifications.countUnread user_id',
+    'notifications.readAll user_id',
+    'notifications.clear user_id',
+    'notifications.getPreferences employee_id',
+    'notifications.updatePreferences employee_id',
+  ]);
 });
 
 test('the files that are made of the definitions are current', () => {

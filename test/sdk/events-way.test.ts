@@ -57,6 +57,19 @@ describe('the way that events come', () => {
     expect(line.requests().at(-1)).toMatch(/^GET \/trpc\/comments\.onTask/);
   });
 
+  test('stays a WebSocket as long as the browser says that it is offline', async () => {
+    const taskId = await addTask(admin, projectId);
+    const line = await startWiretap(url);
+    const heard = onTask(listen(line.url), taskId);
+    await heard.isLive();
+    vi.stubGlobal('navigator', { onLine: false });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    line.refuseUpgrades();
+    line.cut();
+    await vi.waitUntil(() => line.requests().length >= 5, { timeout: 15_000 });
+    expect(new Set(line.requests())).toEqual(new Set(['GET /trpc?connectionParams=1']));
+  });
+
   test('is server-sent events where there are no WebSockets', async () => {
     vi.stubGlobal('WebSocket', undefined);
     onTestFinished(() => void vi.unstubAllGlobals());

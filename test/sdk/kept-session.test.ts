@@ -33,6 +33,8 @@ describe('a kept session', () => {
     const loadSession = vi
       .fn<() => Promise<ClientSession>>()
       .mockRejectedValueOnce(new Error('the disk is away'))
+      // When the client is created, and with the first call.
+      .mockRejectedValueOnce(new Error('the disk is away'))
       .mockResolvedValue(session);
     const client = connect(url, { loadSession });
     await expect(client.sessions.list()).rejects.toThrow('the disk is away');

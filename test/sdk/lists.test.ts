@@ -57,6 +57,24 @@ describe('a list', () => {
     expect(new Set(ids).size).toBe(25);
   });
 
+  test('that has a cursor is read to its end by it, also beyond what is counted', async () => {
+    const client = connect(url, { session });
+    const { projectId: loom } = await startWork(admin, { name: 'Jacquard' });
+    for (let number = 0; number < 24; number += 1)
+      await client.tasks.create({ projectId: loom, title: `Punch card ${number}` });
+    const cards: number[] = [];
+    for await (const task of client.tasks.list({ ...company, q: 'punch card' })) {
+      cards.push(task._id);
+      if (cards.length === 10) await client.tasks.create({ projectId: loom, title: 'Punch card between' });
+    }
+    expect(new Set(cards).size).toBe(24);
+    const found: string[] = [];
+    for await (const { kind, _id } of client.search.company({ ...company, q: 'punch', limit: 10 }))
+      found.push(`${kind} ${_id}`);
+    expect(new Set(found).size).toBe(25);
+    expect(found).toHaveLength(25);
+  });
+
   test('that is refused fails for both', async () => {
     const client = connect(url, { session });
     expect(await codeOf(client.tasks.list({ company_id: 999_999 }))).toBe('NOT_FOUND');

@@ -31,7 +31,7 @@ export async function blocksOf(page: string): Promise<Block[]> {
 
 /** Every page for readers. */
 export async function findPages(): Promise<string[]> {
-  const folders = ['.', 'docs', 'docs/decisions', 'client-sdk', 'client-sdk/examples', 'bench'];
+  const folders = ['.', 'docs', 'docs/decisions', 'client-sdk', 'client-sdk/docs', 'client-sdk/examples', 'bench'];
   const found = await Promise.all(
     folders.map(async (folder) => (await readdir(join(root, folder))).map((name) => join(folder, name))),
   );

@@ -20,7 +20,9 @@ import { watchResponses } from './watch-responses.ts';
 
 /** The password of every employee that a test makes. */
 export const password = 'correct horse battery staple';
-const passwordHash = createPasswords().hash(password);
+/** The least that argon2 takes: with a real hash, most of what a sign-in costs would be that. */
+const hashCost = { memoryCost: 8, timeCost: 1 };
+const passwordHash = createPasswords(hashCost).hash(password);
 /** With which every service of this process signs. */
 export const keys = generateKeys();
 
@@ -127,6 +129,8 @@ export async function startService(
     resolveName?: AppParts['resolveName'];
     /** Its public address is where it listens, as pages in a browser need it. */
     isPublicHere?: boolean;
+    /** Passwords are hashed as they are for users. */
+    hashesSlowly?: boolean;
   } = {},
 ): Promise<Service> {
   watchThisFile();
@@ -142,6 +146,7 @@ export async function startService(
     clock,
     mailer: mailbox,
     tokens: await createTokens(await keys),
+    ...(overrides.hashesSlowly !== true && { hashCost }),
     identityProviders: (overrides.identityProviders ?? withoutProviders)(clock),
     resolveName: overrides.resolveName ?? (async () => ['8.8.8.8']),
     limits: overrides.limits ?? createLimits({ requestsPerMinute: overrides.requestsPerMinute ?? 100_000 }),

@@ -16,6 +16,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     if (status !== 200) throw new Error(`a thing could not be made: ${JSON.stringify(body)}`);
     return body._id;
   };
+  await reopen(service, companyId);
   const person = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
   const period = await submitPeriod(service, admin);
   const { projectId, taskId } = await startWork(admin);
@@ -37,6 +38,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     comment: idOf(await say(admin, 'Done?')),
     session: await openSession(service, admin),
     ...(await makeWebhook(service, admin)),
+    export: idOf(await makeExport(service, admin)),
     invitation: await openInvitation(service, admin),
   };
   // The task's owner hears of what others say.
@@ -52,12 +54,27 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
   return { ...things, notification };
 }
 
+/** An operation before may have closed the company. */
+async function reopen({ database }: Service, companyId: number): Promise<void> {
+  await database.db
+    .updateTable('companies')
+    .set({ closed_at: null, closes_at: null, closed_by_id: null })
+    .where('company_id', '=', companyId)
+    .execute();
+}
+
 /** A period that waits for a decision, the only one of its company, whose days have no log. */
 async function submitPeriod({ database }: Service, admin: Actor): Promise<number> {
   await database.db.deleteFrom('timesheet_periods').where('company_id', '=', admin.companyId).execute();
   await admin.put(`/api/time-policy/${admin.companyId}/`, { requireApproval: true, weekStart: 'monday' });
   const asked = { employee_id: admin.employeeId, period_start: '2026-01-12' };
   return (await admin.post('/api/timesheet-periods/submit/', asked)).body._id;
+}
+
+/** An export, the only one of its company, which makes one at a time. */
+async function makeExport({ database }: Service, admin: Actor): Promise<Answer> {
+  await database.db.deleteFrom('exports').where('company_id', '=', admin.companyId).execute();
+  return admin.post('/api/exports/', {});
 }
 
 /** A webhook, the only one of its company, which may have twenty, and a message for it. */

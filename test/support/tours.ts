@@ -7,14 +7,24 @@ import { blocksOf } from './pages.ts';
 
 /** Which test file, in `test/`, runs the commands of which pages. */
 export const runBy: Record<string, string[]> = {
-  'contract/readme.test.ts': ['README.md', 'docs/rest.md', 'docs/money.md'],
+  'contract/readme.test.ts': ['README.md', 'docs/rest.md', 'docs/money.md', 'docs/csv-imports.md', 'docs/exports.md'],
   'contract/operations.test.ts': ['docs/operations.md', 'docs/upgrading.md', 'docs/audit.md'],
   'contract/walk-through.test.ts': ['CONTRIBUTING.md'],
-  'contract/commands.test.ts': ['client-sdk/README.md', 'client-sdk/examples/README.md', 'bench/README.md'],
+  'contract/commands.test.ts': [
+    'client-sdk/README.md',
+    'client-sdk/docs/publishing.md',
+    'client-sdk/docs/react.md',
+    'client-sdk/examples/README.md',
+    'bench/README.md',
+  ],
+  'command/page.test.ts': ['client-sdk/docs/command.md'],
 };
 
 const installs =
   'it would replace the packages that the tests run on; faults/production-packages.test.ts starts on them';
+const imports = 'faults/import-company.test.ts runs these commands';
+const servedClient = 'contract/client-package.test.ts installs what the service serves';
+const packedClient = 'sdk/package.test.ts packs it in a copy';
 const isTheSuite = 'it is this suite';
 const inCi = '.ci/run runs it after the suite';
 const takesLong = 'it measures for minutes; contract/commands.test.ts holds its options against the program';
@@ -28,6 +38,11 @@ export const notRun: Record<string, Record<string, string>> = {
     'npm run cluster -- --check': inCi,
   },
   'docs/upgrading.md': { 'npm ci --omit=dev': installs },
+  'docs/exports.md': {
+    'npm run import-company -- company.zip --check': imports,
+    'npm run import-company -- company.zip': imports,
+    'npm run verify-totals': imports,
+  },
   'CONTRIBUTING.md': {
     'npm ci': installs,
     'npm start          # a service with a demo company; the banner says where everything is':
@@ -46,6 +61,19 @@ export const notRun: Record<string, Record<string, string>> = {
   },
   'client-sdk/README.md': {
     'npm install work-management-client': 'it needs a registry; sdk/package.test.ts installs the packed package',
+  },
+  'client-sdk/docs/publishing.md': {
+    'curl -fO http://127.0.0.1:3000/client.tgz': servedClient,
+    'npm install ./client.tgz': servedClient,
+    'cd client-sdk': packedClient,
+    'npm pack --dry-run': packedClient,
+    'npm publish --registry https://npm.example.com': 'it publishes',
+  },
+  'client-sdk/docs/command.md': {
+    'npm install --global http://127.0.0.1:3000/client.tgz': servedClient,
+  },
+  'client-sdk/docs/react.md': {
+    'npm install @tanstack/react-query': 'it needs a registry; sdk/pages.test.ts has the package',
   },
   'client-sdk/examples/README.md': { 'npm ci': installs },
   'bench/README.md': {

@@ -2,6 +2,7 @@ import { existsSync, globSync, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { identifiersIn, kinds, type Kind } from '../../server/kernel/wire/identifiers.ts';
+import type { KeyAccess } from '../../server/platform/scopes.ts';
 import { appRouter } from '../../server/router.ts';
 
 /** A name that no operation can have, told in a sentence. */
@@ -16,6 +17,8 @@ export type Plan = {
   name: string;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
+  /** What it asks of an API key: as the other operations of its feature. */
+  keys: KeyAccess;
   /** The parameter of its path. */
   parameter: { name: string; kind: Kind } | undefined;
   file: string;
@@ -59,6 +62,7 @@ export function planOperation(feature: string, operation: string): Plan {
     key,
     name,
     ...line,
+    keys: operations.find((one) => one.name.startsWith(`${section}.`) && one.meta.keys)?.meta.keys ?? 'everything',
     file,
     routerFile: `server/features/${feature}/index.ts`,
     testFile: `test/features/${testFolder}/${operation}.test.ts`,

@@ -7,6 +7,9 @@ function summaryOf({ constant }: Plan): string {
   return [verb.replace(/^./, (letter) => letter.toUpperCase()), article, ...noun].join(' ');
 }
 
+/** As TypeScript writes it. */
+const keysOf = ({ keys }: Plan): string => JSON.stringify(keys).replaceAll('"', "'").replaceAll(',', ', ');
+
 /** An operation that compiles, is documented, and finds nothing yet. */
 export function operationSource(plan: Plan): string {
   const { constant, method, path, parameter } = plan;
@@ -19,7 +22,7 @@ export function operationSource(plan: Plan): string {
   ];
   return `${imports.join('\n')}
 
-export const ${constant} = member
+export const ${constant} = member(${keysOf(plan)})
   .meta(
     rest('${method} ${path}', {
       section: 'Additions',

@@ -1,7 +1,7 @@
 import { createClient, isCompanyChoice, type Client, type CompanyChoice } from 'work-management-client';
 import { ask, askHidden, passwordFromStdin } from './ask.ts';
 import { plainLine } from './plain-text.ts';
-import { findId, toId, UsageProblem } from './problem.ts';
+import { toId, UsageProblem } from './problem.ts';
 
 /** The options of all scripts that say where the service is and who is calling. A secret is never one of them. */
 export const connectionOptions = {
@@ -15,11 +15,11 @@ export const connectionOptions = {
 export const connectionHelp = `
 Who is calling:
   --url URL           where the service is; WMS_URL, or http://127.0.0.1:3000
-  --company ID        which company is meant; WMS_COMPANY_ID
+  --company ID        which company is meant, where one signs in to several
   --email ADDRESS     signs in with this address (WMS_EMAIL) where there is no API key; the password is asked for
   --password-stdin    takes the password from the standard input
 
-An API key in WMS_API_KEY is used where there is one. create-api-key.ts makes one and writes all settings to a file:
+An API key in WMS_API_KEY is used where there is one. create-api-key.ts makes one and writes it to a file:
   node --env-file=wms.env SCRIPT …
 
 Ends with 0 when all is done, 1 when it failed or only a part is done, 2 when it was called wrongly.`;
@@ -34,11 +34,9 @@ export type ConnectionValues = {
 export type Connection = {
   client: Client;
   /** The company of the caller. */
-  companyId(): number;
-  /** The employee who is calling; for where it must be known. */
-  employeeId(): number;
-  /** The same, where it is known. */
-  self: number | undefined;
+  companyId: number;
+  /** The employee who is calling. */
+  employeeId: number;
   /** Ends what was begun: streams, and the session where this script signed in. */
   close(): Promise<void>;
 };
@@ -54,38 +52,26 @@ export function apiKey(): string | undefined {
 /** Connects with the API key, or signs in. */
 export async function connect(values: ConnectionValues, signal: AbortSignal): Promise<Connection> {
   const key = apiKey();
-  return key === undefined ? signIn(values, signal) : connectByKey(values, key);
+  return key === undefined ? signIn(values, signal) : connectByKey(values, key, signal);
 }
 
-function connectByKey(values: ConnectionValues, key: string): Connection {
+async function connectByKey(values: ConnectionValues, key: string, signal: AbortSignal): Promise<Connection> {
   if (!/^wms_[\w-]+$/.test(key))
     throw new UsageProblem(
       'WMS_API_KEY is no key of this service: one begins with wms_. Make one with create-api-key.ts',
     );
+  const wanted = values.company === undefined ? undefined : toId(values.company, 'The company');
   const client = createClient({ baseUrl: checkedUrl(values.url), apiKey: key });
-  const company = values.company ?? setting('WMS_COMPANY_ID');
-  const employee = setting('WMS_EMPLOYEE_ID');
-  return {
-    client,
-    companyId() {
-      if (company === undefined)
-        throw new UsageProblem('Say which company the key belongs to: --company or WMS_COMPANY_ID');
-      return toId(company, 'The company');
-    },
-    employeeId() {
-      if (employee === undefined)
-        throw new UsageProblem('Say whose key it is, by the id of the employee: WMS_EMPLOYEE_ID');
-      return toId(employee, 'WMS_EMPLOYEE_ID');
-    },
-    self: findId(employee ?? ''),
-    close: async () => client.close(),
-  };
+  const { employee, company } = await client.whoAmI({ signal });
+  if (wanted !== undefined && wanted !== company.company_id)
+    throw new UsageProblem(`The key in WMS_API_KEY belongs to company ${company.company_id}, not to ${wanted}`);
+  return { client, companyId: company.company_id, employeeId: employee._id, close: async () => client.close() };
 }
 
 /** Signs in with e-mail and password, for as long as the script runs. */
 export async function signIn(values: ConnectionValues, signal: AbortSignal): Promise<Connection> {
   const client = createClient({ baseUrl: checkedUrl(values.url) });
-  const company = values.company ?? setting('WMS_COMPANY_ID');
+  const { company } = values;
   const instead = 'Set WMS_API_KEY, or sign in with --email and --password-stdin';
   const email = values.email ?? setting('WMS_EMAIL') ?? (await ask('E-mail: ', instead, signal));
   const password =
@@ -103,9 +89,8 @@ export async function signIn(values: ConnectionValues, signal: AbortSignal): Pro
   const { company: place, employee } = session;
   return {
     client,
-    companyId: () => place.company_id,
-    employeeId: () => employee._id,
-    self: employee._id,
+    companyId: place.company_id,
+    employeeId: employee._id,
     async close() {
       client.close();
       // What cannot be ended now ends by itself.

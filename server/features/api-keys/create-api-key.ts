@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { apiKeyPrefix, hashSecret } from '../../kernel/authentication.ts';
-import { scopes } from '../../platform/credential.ts';
+import { hashSecret } from '../../kernel/authentication.ts';
+import { scopes, scopesOfAdmins } from '../../platform/scopes.ts';
 import { ADMIN_REQUIRED, invalid, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
@@ -12,28 +11,29 @@ import { timestamp } from '../../kernel/wire/moments.ts';
 import { getAccountById } from '../auth/accounts.ts';
 import { getCompany } from '../company/queries.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
-import { ApiKey } from '../memberships/api-key.ts';
+import { ApiKey, ApiKeyScope } from '../memberships/api-key.ts';
 import { apiKeyCreated } from '../memberships/events.ts';
 import { apiKeyColumns, toApiKeyHeader } from '../memberships/membership.ts';
+import { newApiKey } from './new-key.ts';
 
-export const createApiKey = member
+export const createApiKey = member('no key')
   .meta(
     rest('POST /api/api-keys/', {
       section: 'Additions',
       summary: 'Make an API key for scripts and integrations',
       description:
-        'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes: `read` for GET operations, `write` for the others, `login` (admins only) to sign employees of the company in through POST /token-login/. It ends with the employee’s access, and with a reset of their password. The account is told of it by mail.',
+        'The key is shown in this answer and never again. It acts as the employee who made it, within its scopes and never beyond what the employee may do. Each operation says which scopes it needs: those of an area, such as `time:read`, or `read` or `write`, which hold all areas. Only admins make keys with `admin`, which gives a key of single areas their admin rights there, and with `login`, which signs employees of the company in through POST /token-login/. The key ends with the employee’s access, and with a reset of their password. The account is told of it by mail, and again a week before it expires, if it lives longer than a week.',
       errors: [SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED],
       answersSecret: true,
       changes: [apiKeyCreated],
       securityAct: { event: 'key made', made: 'apiKeyMade' },
-      example: { name: 'Nightly import', scopes: ['read', 'write'], expiresAt: '2036-01-01T00:00:00Z' },
+      example: { name: 'Nightly import', scopes: ['time:read', 'time:write'], expiresAt: '2036-01-01T00:00:00Z' },
     }),
   )
   .input(
     z.object({
       name: name({ max: 100 }),
-      scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+      scopes: z.array(ApiKeyScope).min(1).max(scopes.length),
       expiresAt: timestamp.nullish(),
     }),
   )
@@ -47,12 +47,13 @@ export const createApiKey = member
     const { accountId } = accountOf(caller);
     const now = services.clock.now();
     const granted = [...new Set(input.scopes)];
-    if (granted.includes('login') && !caller.isAdmin)
-      throw ADMIN_REQUIRED({ detail: 'Only an admin may make a key with the scope login.' });
+    const reserved = granted.find((scope) => scopesOfAdmins.includes(scope));
+    if (reserved !== undefined && !caller.isAdmin)
+      throw ADMIN_REQUIRED({ detail: `Only an admin may make a key with the scope ${reserved}.` });
     if (input.expiresAt && input.expiresAt <= now)
       throw invalid(['expiresAt'], 'must be in the future', 'out_of_range');
 
-    const key = `${apiKeyPrefix}${randomBytes(32).toString('base64url')}`;
+    const key = newApiKey();
     const start = key.slice(0, 10);
     const row = await ctx.db
       .insertInto('api_keys')

@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import type { Scope } from '../../platform/credential.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { ApiKey } from '../memberships/api-key.ts';
+import { ApiKey, apiKeyFields, toApiKey } from '../memberships/api-key.ts';
 
-export const listApiKeys = member
+export const listApiKeys = member('everything')
   .meta(
     rest('GET /api/api-keys/', {
       section: 'Additions',
       summary: "One's own live API keys, without the keys themselves",
-      description: 'The newest first.',
+      description: 'The newest first, also those that have expired and were not revoked.',
     }),
   )
   .output(z.object({ keys: z.array(ApiKey) }))
@@ -20,17 +19,8 @@ export const listApiKeys = member
       .where('company_id', '=', companyId)
       .where('employee_id', '=', employeeId)
       .where('revoked_at', 'is', null)
-      .select(['api_key_id', 'name', 'key_start', 'scopes', 'expires_at', 'last_used_at', 'created_at'])
+      .select(apiKeyFields)
       .orderBy('api_key_id', 'desc')
       .execute();
-    const keys = rows.map((row) => ({
-      _id: row.api_key_id,
-      name: row.name,
-      start: row.key_start,
-      scopes: row.scopes as Scope[],
-      expiresAt: row.expires_at,
-      lastUsedAt: row.last_used_at,
-      createdAt: row.created_at,
-    }));
-    return { keys };
+    return { keys: rows.map(toApiKey) };
   });

@@ -6,7 +6,7 @@ import { done, idOf } from '../../kernel/wire/fields.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
 import { apiKeyColumns, endSessionsOpenedBy, recordRevoked } from '../memberships/membership.ts';
 
-export const revokeApiKey = member
+export const revokeApiKey = member('no key')
   .meta(
     rest('DELETE /api/api-keys/{key_id}/', {
       section: 'Additions',

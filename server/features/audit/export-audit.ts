@@ -15,7 +15,7 @@ const columns = Object.keys(AuditEntry.shape) as (keyof AuditEntryRecord)[];
 const example = `${columns.join()}\r\n104,2026-03-01T09:00:00.000Z,tasks.update,done,,1,7,7,,31,192.0.2.7,b4c5e0f2,rest,task:12,[]\r\n`;
 const lineExample = '{"_id":104,"at":"2026-03-01T09:00:00.000Z","operation":"tasks.update"}\n';
 
-export const exportAudit = admin
+export const exportAudit = admin('everything')
   .meta(
     rest('GET /api/audit/company/{company_id}/export/', {
       section: 'Additions',

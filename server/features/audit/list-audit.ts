@@ -9,7 +9,7 @@ import { AuditPage } from './schemas.ts';
 const pageSize = 50;
 const position = z.tuple([cursorNumber, cursorNumber]);
 
-export const listAudit = admin
+export const listAudit = admin('everything')
   .meta(
     rest('GET /api/audit/company/{company_id}/', {
       section: 'Additions',

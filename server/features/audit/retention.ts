@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Database, Db } from '../../../db/open.ts';
+import { transact } from '../../../db/transaction.ts';
 import type { Services } from '../../kernel/context.ts';
-import { writeEntry } from '../../kernel/audit-log.ts';
-import { hashStatement } from './seals.ts';
+import { writeOwnEntry } from '../../kernel/audit-log.ts';
+import { hashStatement } from './statement.ts';
 
 /*
  * Old rows are deleted with their seals, whole seals only. A row of the log says so, with a signed proof: verification accepts a
@@ -41,20 +42,14 @@ export async function deleteExpired(
   companyId: number,
   before: Date,
 ): Promise<number> {
-  const transaction = database.forCompany(companyId).begin();
-  const { db } = transaction;
-  try {
+  return transact(database.forCompany(companyId), async (db) => {
     const { rows } = await sql<Deleted>`
       select first_seal, last_seal, deleted_rows, last_statement
       from delete_sealed_audit(${companyId}, ${before}, ${sealsMax})`.execute(db);
     const [deleted] = rows;
     if (deleted) await auditDeletion(db, tokens, companyId, deleted);
-    await transaction.commit();
     return deleted?.deleted_rows ?? 0;
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
+  });
 }
 
 async function auditDeletion(
@@ -67,17 +62,5 @@ async function auditDeletion(
   const proof = await tokens.statements.sign(retentionKind, statement);
   const subject = { kind: 'audit_seal', id: lastSeal };
   const change = { event: 'audit.deleted', ...subject, before: { firstSeal, lastSeal, rows }, after: { proof } };
-  await writeEntry(db, {
-    companyId,
-    accountId: null,
-    employeeId: null,
-    apiKeyId: null,
-    sessionId: null,
-    network: null,
-    requestId: null,
-    transport: 'job',
-    operation: retentionOperation,
-    subject,
-    changes: [change],
-  });
+  await writeOwnEntry(db, { companyId, operation: retentionOperation, change });
 }

@@ -110,6 +110,10 @@ export const AuditVerdict = z
       .meta({ description: 'The first thing that is wrong' }),
     checkedSeals: z.int().meta({ description: 'How many seals this call has verified', examples: [88] }),
     checkedRows: z.int().meta({ description: 'How many rows are under them', examples: [1042] }),
+    erasedRows: z.int().meta({
+      description: 'How many of them have lost values of a person who was erased, by signed statements of the service',
+      examples: [0],
+    }),
     unsealedRows: z
       .int()
       .meta({ description: 'Rows since the last seal, usually of the last minute; nothing proves them yet' }),

@@ -20,10 +20,12 @@ export type RowText = readonly [id: number, text: string];
 
 const entryBytes = 40;
 
+export const hashRow = (text: string): Buffer => createHash('sha256').update(text).digest();
+
 function toEntry([id, text]: RowText): Buffer {
   const entry = Buffer.alloc(entryBytes);
   entry.writeBigInt64BE(BigInt(id));
-  createHash('sha256').update(text).digest().copy(entry, 8);
+  hashRow(text).copy(entry, 8);
   return entry;
 }
 
@@ -37,17 +39,29 @@ export function splitEntries(bytes: Buffer): Buffer[] {
 
 export type RowProblem = { kind: 'row changed' | 'row removed' | 'row inserted'; auditId: number };
 
-/** The first difference between the rows that were sealed and those that are there. */
-export function findDifference(sealed: readonly Buffer[], rows: readonly RowText[]): RowProblem | undefined {
+export type Comparison = { problem: RowProblem | undefined; erasedRows: number };
+
+/**
+ * Compares the rows that were sealed with those that are there: the first difference, and how many rows are not what was sealed
+ * because a person was erased from them.
+ */
+export function compareRows(
+  sealed: readonly Buffer[],
+  rows: readonly RowText[],
+  erased: ReadonlyMap<number, ReadonlySet<string>> = new Map(),
+): Comparison {
   const found = new Map(toEntries(rows).map((entry) => [entry.readBigInt64BE(), entry]));
   const problems: RowProblem[] = [];
+  let erasedRows = 0;
   for (const entry of sealed) {
     const id = entry.readBigInt64BE();
     const present = found.get(id);
+    const isErased = present !== undefined && erased.get(Number(id))?.has(present.toString('base64url', 8)) === true;
     if (!present) problems.push({ kind: 'row removed', auditId: Number(id) });
-    else if (!present.equals(entry)) problems.push({ kind: 'row changed', auditId: Number(id) });
+    else if (!present.equals(entry) && !isErased) problems.push({ kind: 'row changed', auditId: Number(id) });
+    else if (!present.equals(entry)) erasedRows += 1;
     found.delete(id);
   }
   for (const id of found.keys()) problems.push({ kind: 'row inserted', auditId: Number(id) });
-  return problems.toSorted((a, b) => a.auditId - b.auditId)[0];
+  return { problem: problems.toSorted((a, b) => a.auditId - b.auditId)[0], erasedRows };
 }

@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database, Db } from '../../../db/open.ts';
+import { transact } from '../../../db/transaction.ts';
 import type { Services } from '../../kernel/context.ts';
 import { noCompany } from '../../kernel/audit-log.ts';
+import { findUnsealedErasures, type SealedErasures } from './erasures.ts';
 import { merkleRoot } from './merkle.ts';
 import { rowText, toEntries } from './sealed-rows.ts';
+import { hashStatement } from './statement.ts';
 
 /*
  * Seals make the audit log tamper-evident; docs/audit.md says what they prove. Invariants:
@@ -32,10 +34,10 @@ export type SealStatement = {
   root: string;
   /** The hash of the statement before; null in the first seal. */
   previous: string | null;
+  /** The statements of erased rows that are new since the last seal which has some: see erasures.ts. */
+  erasures?: SealedErasures;
   at: string;
 };
-
-export const hashStatement = (statement: string): string => createHash('sha256').update(statement).digest('base64url');
 
 type Parts = { database: Database; tokens: Services['tokens'] };
 
@@ -60,24 +62,24 @@ export async function listUnsealedCompanies(db: Db): Promise<number[]> {
 
 /** Adds one seal to a company's chain; returns the number of its rows, 0 if there was nothing to seal. */
 export async function sealCompany({ database, tokens }: Parts, companyId: number): Promise<number> {
-  const transaction = database.forCompany(companyId).begin();
-  const { db } = transaction;
-  try {
-    const sealed = (await lockChain(db, companyId)) ? await addSeal(db, tokens, companyId) : 0;
-    await transaction.commit();
-    return sealed;
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
+  return transact(database.forCompany(companyId), async (db) =>
+    (await tryLockChain(db, companyId)) ? addSeal(db, tokens, companyId) : 0,
+  );
 }
 
 /** False while another process seals the company. */
-async function lockChain(db: Db, companyId: number): Promise<boolean> {
+async function tryLockChain(db: Db, companyId: number): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`audit seals ${companyId}`}, 0)) as locked`.execute(db);
+    select pg_try_advisory_xact_lock(${chainLock(companyId)}) as locked`.execute(db);
   return rows[0]!.locked;
 }
+
+/** Keeps others from sealing the company until the transaction ends. */
+export async function lockChain(db: Db, companyId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${chainLock(companyId)})`.execute(db);
+}
+
+const chainLock = (companyId: number) => sql`hashtextextended(${`audit seals ${companyId}`}, 0)`;
 
 async function addSeal(db: Db, tokens: Services['tokens'], companyId: number): Promise<number> {
   const last = await db
@@ -95,6 +97,7 @@ async function addSeal(db: Db, tokens: Services['tokens'], companyId: number): P
     order by a.xid fetch first ${sql.lit(rowsMax)} rows with ties`.execute(db);
   if (found.length === 0) return 0;
   const { bound, now } = found[0]!;
+  const erasures = await findUnsealedErasures(db, tokens, companyId);
   const entries = toEntries(found.map(({ id, text }) => [id, text]));
   const statement: SealStatement = {
     company: companyId,
@@ -104,6 +107,7 @@ async function addSeal(db: Db, tokens: Services['tokens'], companyId: number): P
     rows: found.length,
     root: merkleRoot(entries).toString('base64url'),
     previous: last ? hashStatement(last.statement) : null,
+    ...(erasures && { erasures }),
     at: now.toISOString(),
   };
   await db
@@ -117,6 +121,7 @@ async function addSeal(db: Db, tokens: Services['tokens'], companyId: number): P
       entries: Buffer.concat(entries),
       statement: await tokens.statements.sign(sealKind, statement),
       sealed_at: now,
+      erasures_to: erasures?.to ?? null,
     })
     .execute();
   return found.length;

@@ -9,7 +9,7 @@ import { verifyCompany } from './verify-company.ts';
 /** One call verifies about so many rows. */
 const rowsMax = 50_000;
 
-export const verifyAudit = admin
+export const verifyAudit = admin('everything')
   .meta(
     rest('GET /api/audit/company/{company_id}/verify/', {
       section: 'Additions',

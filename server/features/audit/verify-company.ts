@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { AuditVerdict } from './schemas.ts';
-import { hashStatement } from './seals.ts';
+import { hashStatement } from './statement.ts';
 import { findSeal, readUnsealed, verifyChain, type Chain, type Problem, type SealName } from './verify.ts';
 
 type Asked = { after?: number; known?: SealName | undefined; rowsMax?: number };
@@ -12,7 +12,7 @@ export async function verifyCompany(
 ): Promise<z.input<typeof AuditVerdict>> {
   const verdict = await verifyChain(chain, { after, rowsMax });
   const unsealed = await readUnsealed(chain);
-  const { checkedSeals, checkedRows, lastSeal, hasMore } = verdict;
+  const { checkedSeals, checkedRows, erasedRows, lastSeal, hasMore } = verdict;
   const impossible: Problem | null =
     unsealed.impossible === null
       ? null
@@ -23,6 +23,7 @@ export async function verifyCompany(
     problem: problem && { kind: problem.kind, seal: problem.seal, rowId: problem.auditId },
     checkedSeals,
     checkedRows,
+    erasedRows,
     unsealedRows: unsealed.rows,
     oldestUnsealedAt: unsealed.oldest,
     lastSeal,

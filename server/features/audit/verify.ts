@@ -3,8 +3,10 @@ import type { Db } from '../../../db/open.ts';
 import type { Services } from '../../kernel/context.ts';
 import { merkleRoot } from './merkle.ts';
 import { retentionKind, retentionOperation, type RetentionStatement } from './retention.ts';
-import { findDifference, rowText, splitEntries, type RowText, type RowProblem } from './sealed-rows.ts';
-import { hashStatement, sealKind, type SealStatement } from './seals.ts';
+import { readErasures, type Erasures } from './erasures.ts';
+import { compareRows, rowText, splitEntries, type RowText, type RowProblem } from './sealed-rows.ts';
+import { sealKind, type SealStatement } from './seals.ts';
+import { hashStatement, payloadOf } from './statement.ts';
 
 /* Verification of a company's chain of seals, and of the rows under it. It changes nothing. */
 
@@ -21,6 +23,8 @@ export type Verdict = {
   problem: Problem | null;
   checkedSeals: number;
   checkedRows: number;
+  /** Those of them that are not what was sealed, because a person was erased. */
+  erasedRows: number;
   lastSeal: (SealName & { sealedAt: Date }) | null;
   /** Whether seals follow that were not checked. */
   hasMore: boolean;
@@ -35,6 +39,7 @@ type Seal = {
   entries: Buffer;
   statement: string;
   sealed_at: Date;
+  erasures_to: number | null;
 };
 type SealWithRows = Seal & { rows: RowText[] };
 
@@ -47,17 +52,28 @@ export async function verifyChain(
 ): Promise<Verdict> {
   let previous = after === 0 ? undefined : await findSeal(chain, after);
   let unproved: Problem | null = null;
-  const verdict: Verdict = { problem: null, checkedSeals: 0, checkedRows: 0, lastSeal: null, hasMore: false };
+  const verdict: Verdict = {
+    problem: null,
+    checkedSeals: 0,
+    checkedRows: 0,
+    erasedRows: 0,
+    lastSeal: null,
+    hasMore: false,
+  };
   for (;;) {
     const seals: SealWithRows[] = await listSeals(chain, previous?.seal_id ?? after);
+    // Read behind the rows, and only where one differs from its seal.
+    let erasures: Promise<Erasures> | undefined;
+    const getErasures = () => (erasures ??= readErasures(chain.db, chain.tokens, chain.companyId));
     for (const seal of seals) {
-      const checked = await checkSeal(chain, seal, previous);
+      const checked = await checkSeal(chain, seal, { previous, getErasures });
       // A seal whose key is gone is proved by a later one, which has its hash.
-      unproved = checked === 'unknown key' ? { kind: 'unknown key', seal: seal.seal_id, auditId: null } : null;
-      if (checked !== undefined && checked !== 'unknown key') return { ...verdict, problem: checked };
+      unproved = checked.isUnproved ? { kind: 'unknown key', seal: seal.seal_id, auditId: null } : null;
+      if (checked.problem) return { ...verdict, problem: checked.problem };
       previous = seal;
       verdict.checkedSeals += 1;
       verdict.checkedRows += seal.row_count;
+      verdict.erasedRows += checked.erasedRows;
       verdict.lastSeal = { seal: seal.seal_id, hash: hashStatement(seal.statement), sealedAt: seal.sealed_at };
     }
     verdict.hasMore = seals.length > 0 && verdict.checkedRows >= rowsMax;
@@ -66,44 +82,38 @@ export async function verifyChain(
   }
 }
 
+type Checked = { problem?: Problem; erasedRows: number; isUnproved: boolean };
+
 async function checkSeal(
   chain: Chain,
   seal: SealWithRows,
-  previous: Seal | undefined,
-): Promise<Problem | 'unknown key' | undefined> {
-  const problem = (kind: Problem['kind'], auditId: number | null = null): Problem => ({
-    kind,
-    seal: seal.seal_id,
-    auditId,
+  { previous, getErasures }: { previous: Seal | undefined; getErasures: () => Promise<Erasures> },
+): Promise<Checked> {
+  const problem = (kind: Problem['kind'], auditId: number | null = null, sealId = seal.seal_id): Checked => ({
+    problem: { kind, seal: sealId, auditId },
+    erasedRows: 0,
+    isUnproved: false,
   });
   const proof = await chain.tokens.statements.verify(sealKind, seal.statement);
-  if (proof === 'forged' || !says(payloadOf(seal.statement), chain.companyId, seal)) return problem('seal changed');
-  const stated = payloadOf(seal.statement) as SealStatement;
+  const payload = payloadOf<SealStatement>(seal.statement);
+  if (proof === 'forged' || !says(payload, chain.companyId, seal)) return problem('seal changed');
+  const stated = payload as SealStatement;
   const follows = previous
     ? seal.seal_id === previous.seal_id + 1 && stated.previous === hashStatement(previous.statement)
     : seal.seal_id === 1;
   if (!follows && !(await isProvedByRetention(chain, stated))) {
     const isNext = previous?.seal_id === seal.seal_id - 1;
-    return { ...problem(isNext ? 'seal changed' : 'seal removed'), seal: seal.seal_id - 1 };
+    return problem(isNext ? 'seal changed' : 'seal removed', null, seal.seal_id - 1);
   }
   const early = previous ? undefined : await findEarlierRow(chain, seal);
   if (early !== undefined) return problem('row inserted', early);
   const entries = splitEntries(seal.entries);
   if (entries.length !== stated.rows || merkleRoot(entries).toString('base64url') !== stated.root)
     return problem('seal changed');
-  const difference = findDifference(entries, seal.rows);
-  if (difference) return problem(difference.kind, difference.auditId);
-  return proof === 'unknown key' ? proof : undefined;
-}
-
-/** The payload of a statement whose signature is checked elsewhere; undefined if it is none. */
-function payloadOf(statement: string): Partial<SealStatement> | undefined {
-  try {
-    const text = Buffer.from(statement.split('.')[1] ?? '', 'base64url').toString();
-    return JSON.parse(text) as Partial<SealStatement>;
-  } catch {
-    return undefined;
-  }
+  let compared = compareRows(entries, seal.rows);
+  if (compared.problem?.kind === 'row changed') compared = compareRows(entries, seal.rows, await getErasures());
+  if (compared.problem) return problem(compared.problem.kind, compared.problem.auditId);
+  return { erasedRows: compared.erasedRows, isUnproved: proof === 'unknown key' };
 }
 
 /** Whether the columns of a seal are what it states. */
@@ -113,6 +123,7 @@ const says = (stated: Partial<SealStatement> | undefined, companyId: number, sea
   stated.from === seal.from_xid &&
   stated.to === seal.to_xid &&
   stated.rows === seal.row_count &&
+  (stated.erasures?.to ?? null) === seal.erasures_to &&
   stated.at === seal.sealed_at.toISOString();
 
 /** A row of before the first seal that there is: somebody inserted it there. */
@@ -150,7 +161,7 @@ export async function findSeal({ db, companyId }: Omit<Chain, 'tokens'>, sealId:
     .selectFrom('audit_seals')
     .where('company_id', '=', companyId)
     .where('seal_id', '=', sealId)
-    .select(['seal_id', 'from_xid', 'to_xid', 'row_count', 'entries', 'statement', 'sealed_at'])
+    .select(['seal_id', 'from_xid', 'to_xid', 'row_count', 'entries', 'statement', 'sealed_at', 'erasures_to'])
     .executeTakeFirst();
 }
 
@@ -158,18 +169,18 @@ export async function findSeal({ db, companyId }: Omit<Chain, 'tokens'>, sealId:
 async function listSeals({ db, companyId }: Chain, after: number): Promise<SealWithRows[]> {
   const { rows } = await sql<SealWithRows>`
     with next as materialized (
-      select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at
+      select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at, erasures_to
       from (
-        select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at,
+        select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at, erasures_to,
           sum(row_count) over (order by seal_id) as upto
         from (
-          select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at
+          select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at, erasures_to
           from audit_seals where company_id = ${companyId} and seal_id > ${after} order by seal_id limit 200
         ) as following
       ) as summed
       where upto - row_count < ${rowsAtOnce}
     )
-    select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at,
+    select seal_id, from_xid, to_xid, row_count, entries, statement, sealed_at, erasures_to,
       coalesce((
         select jsonb_agg(jsonb_build_array(a.audit_id, ${rowText}) order by a.audit_id) from audit_log as a
         where a.company_id = ${companyId} and a.xid >= n.from_xid and a.xid < n.to_xid

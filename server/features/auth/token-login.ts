@@ -13,6 +13,7 @@ import {
   SESSION_ENDED,
   TOKEN_PAIR_REQUIRED,
 } from '../../errors/errors.ts';
+import { scopeMissing } from '../../kernel/missing-scope.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, open } from '../../kernel/procedures.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
@@ -101,7 +102,7 @@ async function openAccountSession(
 /** Opens a session bound to an employee of the key's company, without access to an account. */
 async function openBoundSession(db: Db, { credential, membership }: Caller, requested: Requested): Promise<Opened> {
   if (credential.kind !== 'apiKey' || membership?.companyId !== requested.company_id) throw notFoundIn('company_id');
-  if (!credential.scopes.includes('login')) throw SCOPE_REQUIRED();
+  if (!credential.scopes.includes('login')) throw scopeMissing([['login']], credential.scopes);
   if (!membership.isAdmin) throw ADMIN_REQUIRED({ detail: 'A key signs others in only while its maker is an admin.' });
   const place = await db
     .selectFrom('employees as e')

@@ -5,7 +5,7 @@ import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { checkRange, rangeDaysMax } from '../../kernel/wire/day-range.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { idOf, ownId } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { checkMayRead, expectedDaysOf, type EmployeeRange } from '../working-hours/queries.ts';
 
@@ -18,7 +18,7 @@ const seconds = {
   }),
 };
 
-export const getBalance = member
+export const getBalance = member('time')
   .meta(
     rest('GET /api/balances/{employee_id}/', {
       section: 'Additions',
@@ -28,7 +28,7 @@ export const getBalance = member
       example: { from: '2026-03-01', to: '2026-03-31' },
     }),
   )
-  .input(z.object({ employee_id: idOf('employee'), from: day, to: day }))
+  .input(z.object({ employee_id: ownId(), from: day, to: day }))
   .output(
     z.object({
       employee_id: idOf('employee'),

@@ -6,7 +6,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { appendEvent } from '../../kernel/append-event.ts';
 import { enqueueJob } from '../../kernel/job.ts';
-import { email, idOf } from '../../kernel/wire/fields.ts';
+import { email, idOf, ownId } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { auditComment } from './audited-comment.ts';
 import { streamOf } from './task-stream.ts';
@@ -29,7 +29,7 @@ const imageUrl = z
   )
   .meta({ description: 'https URL of an image', format: 'uri', examples: ['https://files.example.com/plan.png'] });
 
-export const createComment = member
+export const createComment = member('comments')
   .meta(
     rest('POST /api/task-chats/', {
       section: 'Task comments',
@@ -50,7 +50,7 @@ export const createComment = member
   .input(
     z.object({
       taskId: idOf('task'),
-      sender: idOf('employee').meta({ description: 'The employee who writes: the caller' }),
+      sender: ownId().meta({ description: 'The employee who writes: the caller' }),
       ClientSender: z.int().nullish().meta({ description: 'Kept and answered as it was sent' }),
       message: message.nullish(),
       format,

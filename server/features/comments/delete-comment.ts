@@ -9,7 +9,7 @@ import { auditComment, contentOf } from './audited-comment.ts';
 import { streamOf } from './task-stream.ts';
 import { NOT_THE_AUTHOR_OR_OWNER } from './errors.ts';
 
-export const deleteComment = member
+export const deleteComment = member('comments')
   .meta(
     rest('DELETE /api/taskchat/{comment_id}/', {
       section: 'Task comments',

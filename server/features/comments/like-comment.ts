@@ -7,7 +7,7 @@ import { streamOf } from './task-stream.ts';
 import { countLikes, lockForOwnLike, likeInput, Likes } from './likes.ts';
 import { commentLiked } from './jobs.ts';
 
-export const likeComment = member
+export const likeComment = member('comments')
   .meta(
     rest('POST /api/like-chat/{employee_id}/{comment_id}/', {
       section: 'Task comments',

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Member } from '../../kernel/context.ts';
 import { FORBIDDEN, NOT_FOUND } from '../../errors/errors.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { idOf, ownId } from '../../kernel/wire/fields.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { lockVisibleComment, type LockedComment } from './change-comment.ts';
 
-export const likeInput = z.object({ employee_id: idOf('employee'), comment_id: idOf('comment') });
+export const likeInput = z.object({ employee_id: ownId(), comment_id: idOf('comment') });
 export const Likes = z.object({ likeCount: z.int(), likedByMe: z.boolean() });
 
 /** Locks the comment that the caller is about to like or unlike, for themself. */

@@ -11,7 +11,7 @@ import { listFewComments } from './comment-view.ts';
 import { Comment } from './schemas.ts';
 import { assembleThreads, levelsMax } from './threads.ts';
 
-export const listComments = member
+export const listComments = member('comments')
   .meta(
     rest('GET /api/tasks/chat/{task_id}/', {
       section: 'Task comments',

@@ -39,6 +39,8 @@ export async function resolveMentions(
     .where('is_deleted', '=', false)
     .select(['employee_id', 'name', 'email', 'picture_id'])
     .orderBy('employee_id')
+    // Nobody is erased until the comment with their address is committed.
+    .forKeyShare()
     .execute();
   const known = new Set(people.map((person) => person.email));
   const issues = listed.flatMap((address, index): Issue[] =>

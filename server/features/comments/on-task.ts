@@ -6,7 +6,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { CommentEvent, taskStream } from './task-stream.ts';
 
-export const onTask = stream
+export const onTask = stream('comments')
   .meta({
     section: 'Task comments',
     errors: [NOT_FOUND],

@@ -5,7 +5,7 @@ import { appendEvent } from '../../kernel/append-event.ts';
 import { streamOf } from './task-stream.ts';
 import { countLikes, lockForOwnLike, likeInput, Likes } from './likes.ts';
 
-export const unlikeComment = member
+export const unlikeComment = member('comments')
   .meta(
     rest('POST /api/dislike-chat/{employee_id}/{comment_id}/', {
       section: 'Task comments',

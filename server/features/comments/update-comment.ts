@@ -15,7 +15,7 @@ import { findCommentView } from './comment-view.ts';
 import { format, message, plainTextOf, readMessage } from './rich-text.ts';
 import { Comment } from './schemas.ts';
 
-export const updateComment = member
+export const updateComment = member('comments')
   .meta(
     rest('PATCH /api/edit-task-chats/{comment_id}/', {
       section: 'Task comments',

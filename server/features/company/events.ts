@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { changeEvent, changesOf, findChanges } from '../../kernel/change-event.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { Company } from './schemas.ts';
 
 const { company_id: companyId } = Company.shape;
@@ -15,6 +16,17 @@ export const companyUpdated = changeEvent(
   'An admin has changed the name or the time zone of the company.',
   { companyId, company: Company, changes: changesOf(changing) },
 );
+
+export const companyClosed = changeEvent(
+  'company.closed',
+  'The owner has closed the company: it is only read until `closesAt`, and then removed.',
+  { companyId, company: Company, closesAt: moment.meta({ description: 'When it is removed' }) },
+);
+
+export const companyReopened = changeEvent('company.reopened', 'The owner has taken the closing of the company back.', {
+  companyId,
+  company: Company,
+});
 
 type CompanyRecord = z.input<typeof Company>;
 

@@ -3,10 +3,11 @@ import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
+import { moment } from '../../kernel/wire/moments.ts';
 import { findLatestPayment, getCompany, listActiveSubscriptions, listPlans, toCompany } from './queries.ts';
 import { Company, Payment, Plan, Subscription } from './schemas.ts';
 
-export const getCompanyDetails = member
+export const getCompanyDetails = member('company')
   .meta(
     rest('GET /company/{company_id}/details/', {
       section: 'Company',
@@ -23,6 +24,9 @@ export const getCompanyDetails = member
       latestPayment: Payment.nullable(),
       subscriptions: z.array(Subscription),
       plans: z.array(Plan),
+      closesAt: moment.nullable().meta({
+        description: 'When the company is removed, because its owner has closed it; null if it is open',
+      }),
     }),
   )
   .query(async ({ ctx, input }) => {
@@ -39,5 +43,6 @@ export const getCompanyDetails = member
       latestPayment: latestPayment ?? null,
       subscriptions: active.map(({ subscription }) => subscription),
       plans: await listPlans(ctx.db, currentRank),
+      closesAt: company.closes_at,
     };
   });

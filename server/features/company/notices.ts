@@ -4,6 +4,7 @@ import type { Db } from '../../../db/open.ts';
 import { enqueueJob, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
+import { sendClosingMail } from './closing-mail.ts';
 import { notify } from '../notifications/notify.ts';
 
 /** The most recipients per transaction, so that a large company does not block other notifications for long. */
@@ -68,4 +69,4 @@ export async function notifyCompany(
   await enqueueJob(db, companyChanged, { dedupeKey: change, payload: { companyId, actorId, change, to }, now });
 }
 
-export const handlers: AnyJobHandler[] = [companyChanged];
+export const handlers: AnyJobHandler[] = [companyChanged, sendClosingMail];

@@ -4,25 +4,27 @@ import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Company, Payment, Plan, Subscription } from './schemas.ts';
 
-type CompanyRow = Omit<Selectable<Schema['companies']>, 'referral_code'>;
-
 /** The columns of a Company. */
 export const companyColumns = ['company_id', 'name', 'timezone', 'owner_id', 'created_at', 'updated_at'] as const;
 
-export async function getCompany(db: Db, companyId: number): Promise<CompanyRow> {
+type CompanyRow = Pick<Selectable<Schema['companies']>, (typeof companyColumns)[number]>;
+/** When a closed company ends, and whether that has begun. */
+type Ending = Pick<Selectable<Schema['companies']>, 'closes_at' | 'removal_began_at'>;
+
+export async function getCompany(db: Db, companyId: number): Promise<CompanyRow & Ending> {
   return db
     .selectFrom('companies')
     .where('company_id', '=', companyId)
-    .select(companyColumns)
+    .select([...companyColumns, 'closes_at', 'removal_began_at'])
     .executeTakeFirstOrThrow();
 }
 
 /** Returns the company, locked until the transaction ends. */
-export async function lockCompany(db: Db, companyId: number): Promise<CompanyRow> {
+export async function lockCompany(db: Db, companyId: number): Promise<CompanyRow & Ending> {
   return db
     .selectFrom('companies')
     .where('company_id', '=', companyId)
-    .select(companyColumns)
+    .select([...companyColumns, 'closes_at', 'removal_began_at'])
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
 }

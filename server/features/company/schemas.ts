@@ -14,6 +14,9 @@ export const Company = z
   })
   .meta({ id: 'Company' });
 
+/** What can be done until the end of a closed company. */
+export const exportOffer = z.string().meta({ description: 'What can be done until then, in a sentence' });
+
 export const Subscription = z
   .object({
     _id: id,

@@ -15,7 +15,7 @@ import { notifyCompany } from './notices.ts';
 import { companyColumns, getCompany, isStorableTimezone, lockCompany, toCompany } from './queries.ts';
 import { Company, timezone, unknownTimezone } from './schemas.ts';
 
-export const updateCompany = admin
+export const updateCompany = admin('company')
   .meta(
     rest('PUT /company/{company_id}/update/', {
       section: 'Company',

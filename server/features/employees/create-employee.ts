@@ -12,7 +12,7 @@ import { requireFreeAddress } from './employment.ts';
 import { recordEmployee } from './record-change.ts';
 import { Employee, fields } from './schemas.ts';
 
-export const createEmployee = admin
+export const createEmployee = admin('people')
   .meta(
     rest('POST /employee/add/', {
       section: 'Employees',

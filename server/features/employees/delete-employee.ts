@@ -10,7 +10,7 @@ import { lockAdmins, requireAnotherAdmin } from './employment.ts';
 import { offboardEmployee } from './offboard-employee.ts';
 import { recordEmployee } from './record-change.ts';
 
-export const deleteEmployee = admin
+export const deleteEmployee = admin('people')
   .meta(
     rest('DELETE /api/employees/{_id}/', {
       section: 'Additions',

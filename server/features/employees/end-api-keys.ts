@@ -7,7 +7,7 @@ import { apiKeyRevoked } from '../memberships/events.ts';
 import { endApiKeysOf } from '../memberships/membership.ts';
 import { getEmployee } from './queries.ts';
 
-export const endApiKeys = admin
+export const endApiKeys = admin('no key')
   .meta(
     rest('DELETE /api/employees/{_id}/api-keys/', {
       section: 'Additions',

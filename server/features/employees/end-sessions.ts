@@ -6,7 +6,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { endSessionsOf } from '../memberships/membership.ts';
 import { getEmployee } from './queries.ts';
 
-export const endSessions = admin
+export const endSessions = admin('no key')
   .meta(
     rest('DELETE /api/employees/{_id}/sessions/', {
       section: 'Additions',

@@ -48,6 +48,12 @@ export const employeeRestored = changeEvent(
   payload,
 );
 
+export const employeeErased = changeEvent(
+  'employee.erased',
+  'An admin has erased a person for good: what is left of the employee is a number and their work.',
+  payload,
+);
+
 /** What differs between two states of an employee, without the values of what is personal. */
 export function findEmployeeChanges(
   before: EmployeeRecord,
@@ -64,4 +70,5 @@ export type EmployeeEvent =
   | typeof employeeCreated
   | typeof employeeDeclined
   | typeof employeeDeleted
+  | typeof employeeErased
   | typeof employeeRestored;

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Scope } from '../../platform/credential.ts';
 import { NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
-import { ApiKey } from '../memberships/api-key.ts';
+import { ApiKey, apiKeyFields, toApiKey } from '../memberships/api-key.ts';
 import { findEmployee } from './queries.ts';
 
 const EmployeeSession = z
@@ -20,7 +19,7 @@ const EmployeeSession = z
   })
   .meta({ id: 'EmployeeSession' });
 
-export const getAccess = admin
+export const getAccess = admin('no key')
   .meta(
     rest('GET /api/employees/{_id}/access/', {
       section: 'Additions',
@@ -53,7 +52,7 @@ export const getAccess = admin
       .where('employee_id', '=', input._id)
       .where('revoked_at', 'is', null)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-      .select(['api_key_id', 'name', 'key_start', 'scopes', 'expires_at', 'last_used_at', 'created_at'])
+      .select(apiKeyFields)
       .orderBy('api_key_id', 'desc')
       .limit(500)
       .execute();
@@ -67,14 +66,6 @@ export const getAccess = admin
         lastUsedAt: row.last_used_at,
         expiresAt: row.expires_at,
       })),
-      keys: keys.map((row) => ({
-        _id: row.api_key_id,
-        name: row.name,
-        start: row.key_start,
-        scopes: row.scopes as Scope[],
-        expiresAt: row.expires_at,
-        lastUsedAt: row.last_used_at,
-        createdAt: row.created_at,
-      })),
+      keys: keys.map(toApiKey),
     };
   });

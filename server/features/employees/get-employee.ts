@@ -5,7 +5,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { getEmployee as get, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 
-export const getEmployee = member
+export const getEmployee = member('people')
   .meta(
     rest('GET /employee/me/{employee_id}/', {
       section: 'Employees',

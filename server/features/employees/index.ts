@@ -8,6 +8,7 @@ import { listActiveEmployees } from './list-active-employees.ts';
 import { listEmployees } from './list-employees.ts';
 import { listInactiveEmployees } from './list-inactive-employees.ts';
 import { deleteEmployee } from './delete-employee.ts';
+import { eraseEmployee } from './erase-employee.ts';
 import { restoreEmployee } from './restore-employee.ts';
 import { searchEmployees } from './search-employees.ts';
 import { updateEmployee } from './update-employee.ts';
@@ -24,6 +25,7 @@ export const employees = router({
   search: searchEmployees,
   delete: deleteEmployee,
   restore: restoreEmployee,
+  erase: eraseEmployee,
   getAccess: getAccess,
   endSessions,
   endApiKeys,

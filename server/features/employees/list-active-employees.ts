@@ -7,7 +7,7 @@ import { selectEmployees, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { sortByName } from './sort-by-name.ts';
 
-export const listActiveEmployees = member
+export const listActiveEmployees = member('people')
   .meta(
     rest('GET /employee/list/activeUsers/{company_id}/', {
       section: 'Employees',

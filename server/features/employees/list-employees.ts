@@ -7,7 +7,7 @@ import { selectEmployees, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { sortByName } from './sort-by-name.ts';
 
-export const listEmployees = member
+export const listEmployees = member('people')
   .meta(
     rest('GET /employee/list/{company_id}/', {
       section: 'Employees',

@@ -7,7 +7,7 @@ import { selectEmployees, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { sortByName } from './sort-by-name.ts';
 
-export const listInactiveEmployees = member
+export const listInactiveEmployees = member('people')
   .meta(
     rest('GET /employee/list/InactiveUsers/{company_id}/', {
       section: 'Employees',

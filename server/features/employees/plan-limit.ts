@@ -16,7 +16,18 @@ export const PLAN_LIMIT_REACHED = defineError(
 export async function requirePlaceInPlan(db: Db, companyId: number): Promise<void> {
   // A separate statement: the count must see what others committed while this one waited for the lock.
   await sql`select 1 from companies where company_id = ${companyId} for no key update`.execute(db);
-  const { rows } = await sql<{ name: string; max_employees: number; active: number }>`
+  const plan = await placesOf(db, companyId);
+  if (!plan || plan.active < plan.max_employees) return;
+  throw PLAN_LIMIT_REACHED({
+    detail: `The plan ${plan.name} has ${plan.max_employees} places, and all are taken: deactivate somebody, or take a larger plan.`,
+  });
+}
+
+type Places = { name: string; max_employees: number; active: number };
+
+/** The places of the company's plan and how many are taken; undefined for a plan without a limit. */
+export async function placesOf(db: Db, companyId: number): Promise<Places | undefined> {
+  const { rows } = await sql<Places>`
     select p.name, p.max_employees, (
       select count(*) from employees where company_id = ${companyId} and is_active and not is_deleted
     )::integer as active
@@ -26,9 +37,5 @@ export async function requirePlaceInPlan(db: Db, companyId: number): Promise<voi
     ) as s
     join plans as p on p.plan_id = s.plan_id
     where p.max_employees is not null`.execute(db);
-  const [plan] = rows;
-  if (!plan || plan.active < plan.max_employees) return;
-  throw PLAN_LIMIT_REACHED({
-    detail: `The plan ${plan.name} has ${plan.max_employees} places, and all are taken: deactivate somebody, or take a larger plan.`,
-  });
+  return rows[0];
 }

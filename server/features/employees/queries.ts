@@ -7,7 +7,7 @@ import type { Settings } from '../../kernel/context.ts';
 import { NOT_FOUND } from '../../errors/errors.ts';
 import type { Employee } from './schemas.ts';
 
-export type EmployeeRow = Omit<Selectable<Schema['employees']>, 'own_name' | 'search_text'>;
+export type EmployeeRow = Omit<Selectable<Schema['employees']>, 'own_name' | 'search_text' | 'erased_at'>;
 
 /** The columns of an Employee. */
 const columns = [
@@ -60,13 +60,13 @@ export async function listNames(db: Db, companyId: number, employeeIds: number[]
   return new Map(rows.map((row) => [row.employee_id, row.name]));
 }
 
-export type LockedEmployee = EmployeeRow & { own_name: string | null };
+export type LockedEmployee = EmployeeRow & { own_name: string | null; erased_at: Date | null };
 
 /** Returns an employee, locked until the transaction ends. */
 export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {
   const row = await selectEmployees(db, companyId)
     .where('employee_id', '=', employeeId)
-    .select('own_name')
+    .select(['own_name', 'erased_at'])
     .forUpdate()
     .executeTakeFirst();
   if (!row) throw NOT_FOUND();

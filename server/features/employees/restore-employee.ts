@@ -3,20 +3,21 @@ import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
+import { EMPLOYEE_ERASED } from './errors.ts';
 import { employeeRestored } from './events.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
 import { lockAdmins } from './employment.ts';
 import { recordEmployee } from './record-change.ts';
 
-export const restoreEmployee = admin
+export const restoreEmployee = admin('people')
   .meta(
     rest('POST /api/employees/{_id}/restore/', {
       section: 'Additions',
       summary: 'Take the deletion of an employee back',
       description:
-        'The employee is active again, with the permissions and the work that they had, and has to sign in again. Restoring an employee who is not deleted changes nothing.',
-      errors: [PLAN_LIMIT_REACHED],
+        'The employee is active again, with the permissions and the work that they had, and has to sign in again. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be restored.',
+      errors: [PLAN_LIMIT_REACHED, EMPLOYEE_ERASED],
       changes: [employeeRestored],
       example: { _id: 42 },
     }),
@@ -29,6 +30,7 @@ export const restoreEmployee = admin
     const now = services.clock.now();
     await lockAdmins(db, companyId);
     const row = await lockEmployee(db, companyId, input._id);
+    if (row.erased_at !== null) throw EMPLOYEE_ERASED();
     if (row.is_deleted) {
       await requirePlaceInPlan(db, companyId);
       await db

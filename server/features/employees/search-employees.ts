@@ -9,7 +9,7 @@ import { selectMatches } from './select-matches.ts';
 
 const resultsMax = 50;
 
-export const searchEmployees = member
+export const searchEmployees = member('people')
   .meta(
     rest('GET /employees/search/{company_id}/', {
       section: 'Employees',

@@ -7,7 +7,7 @@ import { email, idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
 import { endSessionsOpenedByKeysOf, inviteEmployee, unlinkAccount } from '../memberships/membership.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
-import { EMPLOYEE_DELETED, EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
+import { EMPLOYEE_DELETED, EMPLOYEE_ERASED, EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
 import { employeeUpdated } from './events.ts';
 import { getEmployee, lockEmployee, searchTextOf, toEmployee, type LockedEmployee } from './queries.ts';
 import { Employee, fields } from './schemas.ts';
@@ -37,7 +37,7 @@ const profileFields = {
 const Patch = z.object({ ...profileFields, ...adminFields }).partial();
 type Patch = z.output<typeof Patch>;
 
-export const updateEmployee = member
+export const updateEmployee = member('people')
   .meta(
     rest('PATCH /api/employees/{_id}/', {
       section: 'Employees',
@@ -55,6 +55,7 @@ export const updateEmployee = member
         SESSION_BOUND,
         EMPLOYEE_EXISTS,
         EMPLOYEE_DELETED,
+        EMPLOYEE_ERASED,
         LAST_ADMIN,
         PLAN_LIMIT_REACHED,
       ],
@@ -76,13 +77,15 @@ export const updateEmployee = member
     if (isStanding && caller.isAdmin) await lockAdmins(db, companyId);
     const row = await lockEmployee(db, companyId, employeeId);
     requireRightTo(patch, caller, employeeId);
+    const isChange = Object.values(patch).some((value) => value !== undefined);
+    if (isChange && row.erased_at !== null) throw EMPLOYEE_ERASED();
     if (takesAdminAway) await requireAnotherAdmin(db, row);
     if (patch.is_active === true && row.is_deleted) throw EMPLOYEE_DELETED();
     if (patch.is_active === true && !row.is_active) await requirePlaceInPlan(db, companyId);
     const isNewAddress = patch.email !== undefined && patch.email !== row.email;
     if (isNewAddress) await requireFreeAddress(db, companyId, patch.email!);
 
-    if (Object.values(patch).some((value) => value !== undefined)) {
+    if (isChange) {
       await db
         .updateTable('employees')
         .set({ ...changed(row, patch), updated_at: now })

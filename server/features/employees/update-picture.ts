@@ -6,19 +6,20 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { readPicture, type Picture } from './profile-picture.ts';
+import { EMPLOYEE_ERASED } from './errors.ts';
 import { employeeUpdated } from './events.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { recordEmployeeUpdate } from './record-change.ts';
 import { Employee } from './schemas.ts';
 
-export const updatePicture = member
+export const updatePicture = member('people')
   .meta(
     rest('PATCH /employee/update-picture/{_id}/', {
       section: 'Employees',
       summary: 'Set the profile picture',
       description:
         'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
-      errors: [FORBIDDEN, OVERLOADED],
+      errors: [FORBIDDEN, OVERLOADED, EMPLOYEE_ERASED],
       changes: [employeeUpdated],
       bodyBytesMax: 4 * 1024 * 1024,
       example: {
@@ -47,6 +48,7 @@ export const updatePicture = member
     const now = services.clock.now();
 
     const before = await lockEmployee(db, companyId, input._id);
+    if (before.erased_at !== null) throw EMPLOYEE_ERASED();
     const { picture_id: replacedId } = before;
     const pictureId = picture && (await insertPicture(db, companyId, picture, now));
     await db

@@ -8,7 +8,7 @@ import { day } from '../../kernel/wire/moments.ts';
 import { listInRange } from './queries.ts';
 import { Holidays } from './schemas.ts';
 
-export const listHolidays = member
+export const listHolidays = member('time')
   .meta(
     rest('GET /api/holidays/{company_id}/', {
       section: 'Additions',

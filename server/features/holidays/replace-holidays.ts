@@ -12,7 +12,7 @@ import { lockCompany } from '../company/queries.ts';
 import { listInRange, type Holiday, type Range } from './queries.ts';
 import { holidayDate, holidayName, Holidays } from './schemas.ts';
 
-export const replaceHolidays = admin
+export const replaceHolidays = admin('time')
   .meta(
     rest('PUT /api/holidays/{company_id}/', {
       section: 'Additions',

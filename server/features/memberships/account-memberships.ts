@@ -14,6 +14,7 @@ export async function listMemberships(db: Db, accountId: number): Promise<Member
     .where('e.account_id', '=', accountId)
     .where('e.is_active', '=', true)
     .where('e.is_deleted', '=', false)
+    .where('c.removal_began_at', 'is', null)
     .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin'])
     .orderBy('c.company_id')
     .execute();

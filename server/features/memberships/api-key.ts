@@ -1,16 +1,47 @@
+import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import { scopes } from '../../platform/credential.ts';
+import type { Schema } from '../../../db/schema.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
+import { scopes, type Scope } from '../../platform/scopes.ts';
+
+export const ApiKeyScope = z.enum(scopes).meta({
+  id: 'ApiKeyScope',
+  description:
+    'What a key may do: an area and `read` (GET operations and subscriptions) or `write` (the others), as each operation says. `read` and `write` hold all areas, with the admin rights of the key’s maker; `admin` gives a key of single areas these rights there; `login` signs employees in through POST /token-login/',
+});
 
 export const ApiKey = z
   .object({
     _id: idOf('apiKey'),
     name: z.string(),
     start: z.string().meta({ description: 'The first characters of the key, to tell it from others' }),
-    scopes: z.array(z.enum(scopes)),
+    scopes: z.array(ApiKeyScope),
     expiresAt: moment.nullable(),
-    lastUsedAt: moment.nullable(),
+    lastUsedAt: moment.nullable().meta({ description: 'To the minute; null if it was never used' }),
     createdAt: moment,
   })
   .meta({ id: 'ApiKey' });
+
+/** The columns of an ApiKey. */
+export const apiKeyFields = [
+  'api_key_id',
+  'name',
+  'key_start',
+  'scopes',
+  'expires_at',
+  'last_used_at',
+  'created_at',
+] as const;
+
+export function toApiKey(row: Pick<Selectable<Schema['api_keys']>, (typeof apiKeyFields)[number]>) {
+  return {
+    _id: row.api_key_id,
+    name: row.name,
+    start: row.key_start,
+    scopes: row.scopes as Scope[],
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    createdAt: row.created_at,
+  };
+}

@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
-import type { Scope } from '../../platform/credential.ts';
+import type { Scope } from '../../platform/scopes.ts';
 import { apiKeyRevoked } from './events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { sendInvitation } from './invitation-mail.ts';

@@ -12,18 +12,22 @@ export type OpenInvitation = Membership & {
 
 /** Invitations of active employees that were neither answered nor withdrawn. */
 export function selectOpenInvitations(db: Db) {
-  return db
-    .selectFrom('invitations as i')
-    .innerJoin('employees as e', (join) =>
-      join.onRef('e.company_id', '=', 'i.company_id').onRef('e.employee_id', '=', 'i.employee_id'),
-    )
-    .innerJoin('companies as c', 'c.company_id', 'i.company_id')
-    .leftJoin('employees as inviter', (join) =>
-      join.onRef('inviter.company_id', '=', 'i.company_id').onRef('inviter.employee_id', '=', 'i.invited_by_id'),
-    )
-    .where('i.ended_at', 'is', null)
-    .where('e.is_active', '=', true)
-    .where('e.is_deleted', '=', false);
+  return (
+    db
+      .selectFrom('invitations as i')
+      .innerJoin('employees as e', (join) =>
+        join.onRef('e.company_id', '=', 'i.company_id').onRef('e.employee_id', '=', 'i.employee_id'),
+      )
+      .innerJoin('companies as c', 'c.company_id', 'i.company_id')
+      .leftJoin('employees as inviter', (join) =>
+        join.onRef('inviter.company_id', '=', 'i.company_id').onRef('inviter.employee_id', '=', 'i.invited_by_id'),
+      )
+      .where('i.ended_at', 'is', null)
+      .where('e.is_active', '=', true)
+      .where('e.is_deleted', '=', false)
+      // Nobody joins a closed company.
+      .where('c.closes_at', 'is', null)
+  );
 }
 
 /** The open invitations to an address, the oldest first. */

@@ -5,16 +5,21 @@ import { enqueueJob, jobHandler, type AnyJobHandler, type JobHandler } from '../
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
+import { mailExpiringKeys } from './expiring-keys.ts';
 import { notify } from '../notifications/notify.ts';
 import { batchSize, type Position, type MorningNotice } from './batch.ts';
 import { listDueTomorrow, listOverdue } from './due-tasks.ts';
 import { listUnsubmitted } from './period-end.ts';
 import { listTrialNotices } from './trial-notices.ts';
 
-const steps = ['due_tomorrow', 'overdue', 'trial', 'period_end', 'done'] as const;
+const steps = ['due_tomorrow', 'overdue', 'trial', 'period_end', 'expiring_keys', 'done'] as const;
 type Step = (typeof steps)[number];
 
-const listOf: Record<Exclude<Step, 'done'>, (db: Db, position: Position) => Promise<MorningNotice[]>> = {
+/** The notifications of a step. Keys that expire are told of by mail alone. */
+const listOf: Record<
+  Exclude<Step, 'expiring_keys' | 'done'>,
+  (db: Db, position: Position) => Promise<MorningNotice[]>
+> = {
   due_tomorrow: listDueTomorrow,
   overdue: listOverdue,
   trial: listTrialNotices,
@@ -34,7 +39,9 @@ export const morning: JobHandler<{ companyId: number; day: string }> = jobHandle
     await inTransaction(services, companyId, async (db) => {
       const at = await lockMorning(db, companyId, today);
       if (!at || at.step === 'done') return;
-      const told = await listOf[at.step](db, { companyId, day: today, ...at, settings });
+      let told: MorningNotice[] = [];
+      if (at.step === 'expiring_keys') await mailExpiringKeys(db, { companyId, day: today, now });
+      else told = await listOf[at.step](db, { companyId, day: today, ...at, settings });
       const notifications = told.map(({ notification }) => notification);
       await notify(db, companyId, notifications, now);
       const next = nextOf(at.step, told);

@@ -12,6 +12,7 @@ import { morning } from './morning.ts';
  *   runs twice, add nothing.
  * - Only a company that may have something to notify of has a row and a job. The others cost a comparison of times.
  * - A morning that was not planned in time, because no node ran, is planned later on the same day, but not after it.
+ * - A closed company has none.
  * - A company that moves into a time zone where 08:00 has passed has its morning with the change.
  */
 
@@ -70,7 +71,7 @@ async function plan(db: Db, { after, now, only }: { after: Date; now: Date; only
     insert into company_mornings (company_id, day, created_at)
     select c.company_id, z.day, ${now}
     from companies as c join zones as z on z.timezone = c.timezone
-    where (${only}::bigint is null or c.company_id = ${only}::bigint)
+    where (${only}::bigint is null or c.company_id = ${only}::bigint) and c.closes_at is null
       and (
         exists (
           select from tasks as t
@@ -84,6 +85,12 @@ async function plan(db: Db, { after, now, only }: { after: Date; now: Date; only
           select from subscriptions as s
           where s.company_id = c.company_id and s.trial and s.status = 'trialing'
             and local_day(s.ends_at, z.timezone) = z.day + 3
+        )
+        or exists (
+          select from api_keys as k
+          where k.company_id = c.company_id and k.revoked_at is null and k.expiry_mailed_at is null
+            and k.expires_at > ${now}::timestamptz and k.expires_at < local_day_start(z.day + 8, z.timezone)
+            and k.created_at < k.expires_at - interval '7 days'
         )
         or exists (
           select from time_policies as p

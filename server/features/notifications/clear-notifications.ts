@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { requireSelf } from './queries.ts';
 import { deleteWhere } from './delete-where.ts';
 
-export const clearNotifications = member
+export const clearNotifications = member('notifications')
   .meta(
     rest('DELETE /notifications/{user_id}/clear/', {
       section: 'Notifications',
@@ -15,7 +15,7 @@ export const clearNotifications = member
       errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ user_id: idOf('employee') }))
+  .input(z.object({ user_id: ownId() }))
   .output(z.object({ deleted: z.int() }))
   .mutation(async ({ ctx, input }) => {
     const recipient = await requireSelf(ctx.db, ctx.caller, input.user_id);

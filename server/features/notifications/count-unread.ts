@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { readCounters, requireSelf } from './queries.ts';
 
-export const countUnread = member
+export const countUnread = member('notifications')
   .meta(
     rest('GET /notifications/unread-count/{user_id}/', {
       section: 'Notifications',
@@ -14,7 +14,7 @@ export const countUnread = member
       errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ user_id: idOf('employee') }))
+  .input(z.object({ user_id: ownId() }))
   .output(z.object({ unread: z.int() }))
   .query(async ({ ctx, input }) => {
     const recipient = await requireSelf(ctx.db, ctx.caller, input.user_id);

@@ -4,7 +4,7 @@ import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { deleteWhere } from './delete-where.ts';
 
-export const deleteNotifications = member
+export const deleteNotifications = member('notifications')
   .meta(
     rest('DELETE /notifications/delete/', {
       section: 'Notifications',

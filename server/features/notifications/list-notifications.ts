@@ -7,7 +7,7 @@ import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { readPage } from '../../kernel/wire/read-page.ts';
-import { idOf, page, pageOf } from '../../kernel/wire/fields.ts';
+import { ownId, page, pageOf } from '../../kernel/wire/fields.ts';
 import { appTypes, categories, priorities } from './kinds.ts';
 import {
   readCounters,
@@ -43,7 +43,7 @@ const filters = z.object({
   isMention: z.boolean().optional(),
 });
 
-export const listNotifications = member
+export const listNotifications = member('notifications')
   .meta(
     rest('GET /notifications/recipient/{recipient_id}/', {
       section: 'Notifications',
@@ -53,7 +53,7 @@ export const listNotifications = member
       errors: [FORBIDDEN],
     }),
   )
-  .input(filters.extend({ recipient_id: idOf('employee'), page }))
+  .input(filters.extend({ recipient_id: ownId(), page }))
   .output(pageOf(Notification))
   .query(async ({ ctx, input }) => {
     const { recipient_id: recipientId, page: wantedPage, ...filtered } = input;

@@ -3,7 +3,7 @@ import { stream } from '../../kernel/procedures.ts';
 import { lastEventId } from '../../kernel/streams.ts';
 import { NotificationEvent, recipientStream } from './recipient-stream.ts';
 
-export const onMine = stream
+export const onMine = stream('notifications')
   .meta({
     section: 'Notifications',
     events: {

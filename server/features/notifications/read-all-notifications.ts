@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { appendRecipientEvent, lockCounters, requireSelf } from './queries.ts';
 
-export const readAllNotifications = member
+export const readAllNotifications = member('notifications')
   .meta(
     rest('POST /mark_notifications_as_read/{user_id}/', {
       section: 'Notifications',
@@ -16,7 +16,7 @@ export const readAllNotifications = member
       errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ user_id: idOf('employee') }))
+  .input(z.object({ user_id: ownId() }))
   .output(z.object({ updated: z.int() }))
   .mutation(async ({ ctx, input }) => {
     const recipient = await requireSelf(ctx.db, ctx.caller, input.user_id);

@@ -5,7 +5,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { updateFlags } from './update-flags.ts';
 import { Notification } from './schemas.ts';
 
-export const readNotification = member
+export const readNotification = member('notifications')
   .meta(
     rest('PATCH /api/notifications/read/{notification_id}/', {
       section: 'Notifications',

@@ -5,7 +5,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { updateFlags } from './update-flags.ts';
 import { Notification } from './schemas.ts';
 
-export const updateNotification = member
+export const updateNotification = member('notifications')
   .meta(
     rest('PATCH /api/notifications/{notification_id}/', {
       section: 'Additions',

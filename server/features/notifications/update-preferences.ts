@@ -1,11 +1,11 @@
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { listPreferences, Preferences } from './preferences.ts';
 import { requireSelf } from './queries.ts';
 
-export const updatePreferences = member
+export const updatePreferences = member('notifications')
   .meta(
     rest('PUT /api/notification-preferences/{employee_id}/', {
       section: 'Additions',
@@ -15,11 +15,7 @@ export const updatePreferences = member
       example: { message: { inApp: true, email: false } },
     }),
   )
-  .input(
-    Preferences.partial()
-      .extend({ employee_id: idOf('employee') })
-      .meta({ id: 'NotificationPreferencesChange' }),
-  )
+  .input(Preferences.partial().extend({ employee_id: ownId() }).meta({ id: 'NotificationPreferencesChange' }))
   .output(Preferences)
   .mutation(async ({ ctx, input }) => {
     const { employee_id: employeeId, ...given } = input;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FORBIDDEN, NOT_FOUND, OVERLOADED, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
-import { done, idOf } from '../../kernel/wire/fields.ts';
+import { ownId, done } from '../../kernel/wire/fields.ts';
 import { endApiKeys, getAccountById } from '../auth/accounts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
@@ -11,7 +11,7 @@ import { describeApiKeys, endOtherAccess } from './end-access.ts';
 import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
-export const changePassword = member
+export const changePassword = member('no key')
   .meta(
     rest('PUT /employee/password/{employee_id}/', {
       section: 'Password management',
@@ -38,7 +38,7 @@ export const changePassword = member
   )
   .input(
     z.object({
-      employee_id: idOf('employee'),
+      employee_id: ownId(),
       current_password: z.string().max(1024),
       ...newPasswordFields,
       revoke_api_keys: z

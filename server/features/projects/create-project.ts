@@ -11,7 +11,7 @@ import { budgetColumns, checkMaySetBudget, noteBudget, showProject } from './mon
 import { projectColumns, toProject } from './queries.ts';
 import { Project, projectFields } from './schemas.ts';
 
-export const createProject = member
+export const createProject = member('projects')
   .meta(
     rest('POST /api/projects/', {
       section: 'Additions',

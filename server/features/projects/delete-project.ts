@@ -8,7 +8,7 @@ import { done, idOf } from '../../kernel/wire/fields.ts';
 import { projectDeleted } from './events.ts';
 import { lockProjectToDelete, mayManage, toProject } from './queries.ts';
 
-export const deleteProject = member
+export const deleteProject = member('projects')
   .meta(
     rest('DELETE /api/projects/{project_id}/', {
       section: 'Additions',

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { changeEvent, changesOf, findChanges, recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
@@ -30,6 +30,17 @@ export const projectDeleted = changeEvent(
   'project.deleted',
   'Somebody has deleted a project: `project` is what it was. Its tasks and their logs are not found from then on, without an event for each.',
   { projectId: _id, project: ProjectHeader },
+);
+
+export const projectImported = changeEvent(
+  'project.imported',
+  'Tasks and time of a project were imported from a file, without an event for each: read them again.',
+  {
+    projectId: _id,
+    source: z.string().meta({ description: 'What has exported the file', examples: ['toggl'] }),
+    tasks: z.int().meta({ description: 'How many tasks are new' }),
+    taskLogs: z.int().meta({ description: 'How many task logs are new' }),
+  },
 );
 
 /** Records what has changed between two states of a project, apart from its logged hours. */

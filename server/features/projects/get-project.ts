@@ -7,7 +7,7 @@ import { showProject } from './money.ts';
 import { findProject } from './queries.ts';
 import { Project } from './schemas.ts';
 
-export const getProject = member
+export const getProject = member('projects')
   .meta(rest('GET /api/projects/{project_id}/', { section: 'Additions', summary: 'One project of the company' }))
   .input(z.object({ project_id: idOf('project') }))
   .output(Project)

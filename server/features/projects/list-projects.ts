@@ -12,7 +12,7 @@ import { Project, projectStatus } from './schemas.ts';
 
 const pageSize = 20;
 
-export const listProjects = member
+export const listProjects = member('projects')
   .meta(
     rest('GET /api/projects/company/{company_id}/', {
       section: 'Additions',

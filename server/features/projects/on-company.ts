@@ -15,7 +15,7 @@ const ProjectsEvent = z.discriminatedUnion('type', [
 /** The projects of a company, for everybody of it. */
 const projectsStream = changeStreamKind('projects', ProjectsEvent);
 
-export const onCompany = stream
+export const onCompany = stream('projects')
   .meta({
     section: 'Additions',
     events: {

@@ -10,7 +10,7 @@ import { budgetColumns, checkMaySetBudget, noteBudget, showProject } from './mon
 import { lockProject, mayManage, projectColumns, toProject } from './queries.ts';
 import { Project, projectFields, projectStatus } from './schemas.ts';
 
-export const updateProject = member
+export const updateProject = member('projects')
   .meta(
     rest('PATCH /api/projects/{project_id}/', {
       section: 'Additions',

@@ -16,7 +16,7 @@ import { subjectFields } from './schemas.ts';
 /** Small enough to keep every statement far below its time limit. */
 const logsMax = 20_000;
 
-export const applyToLogs = admin
+export const applyToLogs = admin('time')
   .meta(
     rest('POST /api/tasklogs/apply-rates/', {
       section: 'Additions',

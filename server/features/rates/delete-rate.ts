@@ -6,7 +6,7 @@ import { admin } from '../../kernel/procedures.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
 import { rateColumns, toRate } from './queries.ts';
 
-export const deleteRate = admin
+export const deleteRate = admin('time')
   .meta(
     rest('DELETE /api/rates/{company_id}/{rate_id}/', {
       section: 'Additions',

@@ -10,7 +10,7 @@ import { Rate, subjectFields } from './schemas.ts';
 const pageSize = 100;
 const position = z.tuple([cursorNumber]);
 
-export const listRates = admin
+export const listRates = admin('time')
   .meta(
     rest('GET /api/rates/{company_id}/', {
       section: 'Additions',

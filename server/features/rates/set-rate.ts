@@ -8,7 +8,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { checkSubject, rateColumns, toRate } from './queries.ts';
 import { Rate, rateFields, subjectFields } from './schemas.ts';
 
-export const setRate = admin
+export const setRate = admin('time')
   .meta(
     rest('PUT /api/rates/{company_id}/', {
       section: 'Additions',

@@ -27,7 +27,7 @@ const EmployeePerformance = z
   })
   .meta({ id: 'EmployeePerformance' });
 
-export const getPerformance = member
+export const getPerformance = member('people')
   .meta(
     rest('GET /api/performance/{company_id}/', {
       section: 'Employees',

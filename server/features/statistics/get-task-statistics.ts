@@ -9,7 +9,7 @@ import { findStatistics } from './queries.ts';
 const count = z.int();
 const hours = z.number().meta({ description: 'Hours to two decimals, rounded once from all seconds' });
 
-export const getTaskStatistics = member
+export const getTaskStatistics = member('company')
   .meta(
     rest('GET /task-statistics/{company_id}/', {
       section: 'Company',

@@ -16,7 +16,7 @@ import { ChargedTaskLog } from '../tasks/task-log.ts';
 import { listWorkDays } from './work-days.ts';
 import { checkMayWrite } from './writers.ts';
 
-export const bulkCreateTaskLogs = member
+export const bulkCreateTaskLogs = member('time')
   .meta(
     rest('POST /tasklogs/bulk/create/{user_id}/', {
       section: 'Task logs',

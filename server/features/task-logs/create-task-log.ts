@@ -3,7 +3,7 @@ import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { ADMIN_REQUIRED, FORBIDDEN, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { idOf, ownId } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
 import { DUPLICATE_TASK_LOG } from './errors.ts';
@@ -16,7 +16,7 @@ import { logBillable, logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
 
-export const createTaskLog = member
+export const createTaskLog = member('time')
   .meta(
     rest('POST /tasklog/create/', {
       section: 'Task logs',
@@ -37,7 +37,7 @@ export const createTaskLog = member
   .input(
     z.object({
       task_id: idOf('task'),
-      employee_id: idOf('employee'),
+      employee_id: ownId(),
       start_time: timestamp,
       end_time: timestamp,
       description: logDescription,

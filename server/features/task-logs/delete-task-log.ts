@@ -10,7 +10,7 @@ import { overrideFields, overrideLockedDays } from './override.ts';
 import { lockTaskLog, toTaskLog } from './queries.ts';
 import { checkMayWrite } from './writers.ts';
 
-export const deleteTaskLog = member
+export const deleteTaskLog = member('time')
   .meta(
     rest('DELETE /api/tasklogs/delete/{pk}/', {
       section: 'Task logs',

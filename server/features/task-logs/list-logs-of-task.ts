@@ -8,7 +8,7 @@ import { findVisibleTask } from '../tasks/queries.ts';
 import { listNewestTaskLogs, taskLogsInBatches, toChargedTaskLog, type TaskLogRow } from './queries.ts';
 import { ChargedTaskLog } from '../tasks/task-log.ts';
 
-export const listLogsOfTask = member
+export const listLogsOfTask = member('time')
   .meta(
     rest('GET /taskLogs/task/{taskId}/', {
       section: 'Task logs',

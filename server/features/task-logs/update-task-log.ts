@@ -24,7 +24,7 @@ import { logDescription } from './schemas.ts';
 import { checkTimes } from './times.ts';
 import { checkMayWrite } from './writers.ts';
 
-export const updateTaskLog = member
+export const updateTaskLog = member('time')
   .meta(
     rest('PUT /tasklogs/{taskLogId}/', {
       section: 'Task logs',

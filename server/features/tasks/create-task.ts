@@ -11,7 +11,7 @@ import { recordTaskCreated, taskCreated } from './events.ts';
 import { getWrittenTask, insertTask, reserveTaskId, toTask } from './queries.ts';
 import { Task, taskFields, taskStatus } from './schemas.ts';
 
-export const createTask = member
+export const createTask = member('tasks')
   .meta(
     rest('POST /api/tasks/', {
       section: 'Additions',

@@ -8,7 +8,7 @@ import { done, idOf } from '../../kernel/wire/fields.ts';
 import { inEvent, taskDeleted } from './events.ts';
 import { lockTaskWithRecord, mayManageTask } from './queries.ts';
 
-export const deleteTask = member
+export const deleteTask = member('tasks')
   .meta(
     rest('DELETE /api/tasks/{task_id}/', {
       section: 'Additions',

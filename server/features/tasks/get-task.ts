@@ -6,7 +6,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task } from './schemas.ts';
 
-export const getTask = member
+export const getTask = member('tasks')
   .meta(rest('GET /api/tasks/{task_id}/', { section: 'Additions', summary: 'One task of the company' }))
   .input(z.object({ task_id: idOf('task') }))
   .output(Task)

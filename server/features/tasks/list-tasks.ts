@@ -5,6 +5,7 @@ import type { Db } from '../../../db/open.ts';
 import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { cursorField, cursorNumber, nextCursor, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
 import { readPage } from '../../kernel/wire/read-page.ts';
 import { idOf, page, pageOf, text } from '../../kernel/wire/fields.ts';
 import { countVisible } from '../projects/counts.ts';
@@ -15,14 +16,17 @@ import { Task, taskStatus } from './schemas.ts';
 import { countInProject, type Filters } from './task-counts.ts';
 
 const pageSize = 20;
+/** Matches of `q` are counted up to this number, so that the cost does not grow with the tasks. */
+const countedMax = 1_000;
+const position = z.tuple([cursorNumber]);
 
-export const listTasks = member
+export const listTasks = member('tasks')
   .meta(
     rest('GET /api/tasks/company/{company_id}/', {
       section: 'Additions',
       summary: 'Tasks of the company, the newest first',
       description:
-        'Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an empty one.',
+        'Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an empty one. Matches of `q` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at the same cost a page.',
     }),
   )
   .input(
@@ -33,9 +37,18 @@ export const listTasks = member
       owner_id: idOf('employee').optional(),
       q: text({ max: 200 }).optional(),
       page,
+      cursor: cursorField,
     }),
   )
-  .output(pageOf(Task))
+  .output(
+    pageOf(Task).extend({
+      isTotalCapped: z.boolean().meta({
+        description: `Whether there are more than \`total\` matches of \`q\`, of which ${countedMax} are counted`,
+        examples: [false],
+      }),
+      nextCursor,
+    }),
+  )
   .query(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;
     const { projectId, status, owner_id: ownerId, q } = input;
@@ -43,7 +56,8 @@ export const listTasks = member
     if (projectId !== undefined && !(await isProject(ctx.db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== undefined && !(await findEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
-    const isUnfiltered = [projectId, status, ownerId, q].every((filter) => filter === undefined);
+    const before = readCursor(input.cursor, position)?.[0];
+    const isUnfiltered = [projectId, status, ownerId, q, before].every((filter) => filter === undefined);
     const matching = selectVisibleTasks(ctx.db, companyId)
       .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
       .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
@@ -51,14 +65,23 @@ export const listTasks = member
       .$if(q !== undefined, (query) => query.where(sql<boolean>`lower(t.title) like lower(${anywhere(q!)})`));
     const readRows = (offset: number) => {
       const chosen = matching
+        .$if(before !== undefined, (query) => query.where('t.task_id', '<', before!))
         .select(taskColumns)
         .orderBy('t.task_id', 'desc')
-        .$call(paginate({ size: pageSize, offset, isUnfiltered }));
+        .$call(paginate({ size: pageSize + 1, offset, isUnfiltered }));
       return selectWithCollaborators(ctx.db, chosen).orderBy('t.task_id', 'desc').execute();
     };
-    const readTotal = () =>
-      q === undefined ? countByFilter(ctx.db, companyId, { projectId, ownerId, status }) : countOf(matching);
-    return readPage({ page: input.page, pageSize, readRows, readTotal, toItem: toTask });
+    let isTotalCapped = false;
+    const readTotal = async () => {
+      if (q === undefined) return countByFilter(ctx.db, companyId, { projectId, ownerId, status });
+      const count = await countOf(ctx.db, matching);
+      isTotalCapped = count > countedMax;
+      return Math.min(count, countedMax);
+    };
+    const wanted = { page: before === undefined ? input.page : 1, pageSize, readRows, readTotal, toItem: toTask };
+    const { results, ...answer } = await readPage(wanted);
+    const next = results.length > pageSize ? toCursor(results[pageSize - 1]!._id) : null;
+    return { ...answer, page: input.page, results: results.slice(0, pageSize), isTotalCapped, nextCursor: next };
   });
 
 function countByFilter(db: Db, companyId: number, { projectId, ownerId, status }: Filters): Promise<number> {
@@ -67,8 +90,13 @@ function countByFilter(db: Db, companyId: number, { projectId, ownerId, status }
     : countInProject(db, companyId, { projectId, ownerId, status });
 }
 
-async function countOf(matching: ReturnType<typeof selectVisibleTasks>): Promise<number> {
-  const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+/** One more than are counted where there are more. */
+async function countOf(db: Db, matching: ReturnType<typeof selectVisibleTasks>): Promise<number> {
+  const counted = matching.select('t.task_id').limit(countedMax + 1);
+  const { count } = await db
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
   return count;
 }
 

@@ -6,7 +6,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { isProject } from '../projects/queries.ts';
 import { ProjectEvent, projectStream } from './project-stream.ts';
 
-export const onProject = stream
+export const onProject = stream(['tasks', 'time'])
   .meta({
     section: 'Additions',
     errors: [NOT_FOUND],
@@ -14,7 +14,7 @@ export const onProject = stream
       schema: ProjectEvent,
       summary: 'Tasks of a project and the time logged on them',
       description:
-        'Tasks and task logs that anyone creates, changes or deletes, the subscriber included, each with the record and what has changed. A task that moves to another project is an event of both, and takes its logs along without an event for each; a deleted task takes its logs along as well. When the project is deleted, the subscription sends `project.deleted` and ends with NOT_FOUND.',
+        'Tasks and task logs that anyone creates, changes or deletes, the subscriber included, each with the record and what has changed. A task that moves to another project is an event of both, and takes its logs along without an event for each; a deleted task takes its logs along as well. An import of a file is one event, `project.imported`, without the tasks and logs: read them again. When the project is deleted, the subscription sends `project.deleted` and ends with NOT_FOUND.',
     },
   })
   .input(z.object({ projectId: idOf('project'), lastEventId }))

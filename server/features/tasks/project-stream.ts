@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changeStreamKind } from '../../kernel/change-stream-kind.ts';
 import { StreamOpened, StreamReset } from '../../kernel/streams.ts';
-import { projectDeleted } from '../projects/events.ts';
+import { projectDeleted, projectImported } from '../projects/events.ts';
 import { findVisibleProjects } from '../projects/queries.ts';
 import { taskLogCreated, taskLogDeleted, taskLogUpdated } from './task-log-events.ts';
 import { taskCreated, taskDeleted, taskUpdated } from './events.ts';
@@ -14,6 +14,7 @@ export const ProjectEvent = z.discriminatedUnion('type', [
   taskLogCreated.streamEvent,
   taskLogUpdated.streamEvent,
   taskLogDeleted.streamEvent,
+  projectImported.streamEvent,
   projectDeleted.streamEvent,
   StreamReset,
   StreamOpened,

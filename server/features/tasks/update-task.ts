@@ -11,7 +11,7 @@ import { recordTaskUpdate, taskUpdated } from './events.ts';
 import { getWrittenTask, lockTaskWithRecord, mayManageTask } from './queries.ts';
 import { Task, taskFields } from './schemas.ts';
 
-export const updateTask = member
+export const updateTask = member('tasks')
   .meta(
     rest('PATCH /api/tasks/{task_id}/', {
       section: 'Additions',

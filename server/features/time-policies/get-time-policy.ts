@@ -6,7 +6,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { readPolicy, toPolicy } from './queries.ts';
 import { TimePolicy } from './schemas.ts';
 
-export const getTimePolicy = member
+export const getTimePolicy = member('time')
   .meta(
     rest('GET /api/time-policy/{company_id}/', {
       section: 'Additions',

@@ -9,7 +9,7 @@ import { policyFields, TimePolicy, weekdays } from './schemas.ts';
 
 const { shape: fields } = z.object(policyFields).partial();
 
-export const updateTimePolicy = admin
+export const updateTimePolicy = admin('time')
   .meta(
     rest('PUT /api/time-policy/{company_id}/', {
       section: 'Additions',

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { done, idOf } from '../../kernel/wire/fields.ts';
+import { ownId, done } from '../../kernel/wire/fields.ts';
 import { getEmployee } from '../employees/queries.ts';
 import { recordStopped } from './close-timer.ts';
 import { TIMER_NOT_RUNNING } from './errors.ts';
 import { timerStopped } from './events.ts';
 import { takeTimer } from './queries.ts';
 
-export const discardTimer = member
+export const discardTimer = member('time')
   .meta(
     rest('DELETE /api/tasklogs/timer/{employee_id}/', {
       section: 'Additions',
@@ -20,7 +20,7 @@ export const discardTimer = member
       changes: [timerStopped],
     }),
   )
-  .input(z.object({ employee_id: idOf('employee') }))
+  .input(z.object({ employee_id: ownId() }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
     const { caller, db, services } = ctx;

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { getEmployee } from '../employees/queries.ts';
 import { findTimer, toTimer } from './queries.ts';
 import { Timer } from './schemas.ts';
 
-export const getTimer = member
+export const getTimer = member('time')
   .meta(
     rest('GET /api/tasklogs/timer/{employee_id}/', {
       section: 'Additions',
@@ -17,7 +17,7 @@ export const getTimer = member
       example: { employee_id: 7 },
     }),
   )
-  .input(z.object({ employee_id: idOf('employee') }))
+  .input(z.object({ employee_id: ownId() }))
   .output(z.union([Timer, z.object({ timer: z.null() })]))
   .query(async ({ ctx, input }) => {
     const { caller, db } = ctx;

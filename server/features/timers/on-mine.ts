@@ -14,7 +14,7 @@ const TimerEvent = z.discriminatedUnion('type', [
 /** The timer of a person, for that person only. */
 const timersStream = changeStreamKind('timers', TimerEvent);
 
-export const onMine = stream
+export const onMine = stream('time')
   .meta({
     section: 'Additions',
     events: {

@@ -18,7 +18,7 @@ import { insertTimer, toTimer } from './queries.ts';
 import { timerOverdue } from './jobs.ts';
 import { Timer } from './schemas.ts';
 
-export const startTimer = member
+export const startTimer = member('time')
   .meta(
     rest('POST /api/tasklogs/timer/start/', {
       section: 'Additions',

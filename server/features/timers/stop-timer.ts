@@ -11,7 +11,7 @@ import { TIMER_NOT_RUNNING } from './errors.ts';
 import { timerStopped } from './events.ts';
 import { takeTimer } from './queries.ts';
 
-export const stopTimer = member
+export const stopTimer = member('time')
   .meta(
     rest('POST /api/tasklogs/timer/stop/', {
       section: 'Additions',

@@ -15,7 +15,7 @@ const periodsMax = 500;
 const size = `must have 1 to ${periodsMax} periods`;
 const decisions = { approve: 'approved', reject: 'rejected' } as const;
 
-export const decidePeriods = member
+export const decidePeriods = member('time')
   .meta(
     rest('POST /api/timesheet-periods/decide/', {
       section: 'Additions',

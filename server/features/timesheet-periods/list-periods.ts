@@ -14,7 +14,7 @@ const pageSize = 50;
 const position = z.tuple([day, cursorNumber]);
 const cursorOf = ({ firstDay, _id }: Period): string => toCursor(firstDay, _id);
 
-export const listPeriods = member
+export const listPeriods = member('time')
   .meta(
     rest('GET /api/timesheet-periods/company/{company_id}/', {
       section: 'Additions',

@@ -8,7 +8,7 @@ import { periodReopened, recordPeriod } from './events.ts';
 import { lockPeriod, type Period } from './queries.ts';
 import { TimesheetPeriod } from './schemas.ts';
 
-export const reopenPeriod = admin
+export const reopenPeriod = admin('time')
   .meta(
     rest('POST /api/timesheet-periods/reopen/', {
       section: 'Additions',

@@ -4,7 +4,7 @@ import type { Db } from '../../../db/open.ts';
 import { FORBIDDEN, invalid, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { checkMayWrite } from '../task-logs/writers.ts';
 import { ensurePolicy, readPolicy } from '../time-policies/queries.ts';
@@ -15,7 +15,7 @@ import { readFacts, storePeriod } from './new-period.ts';
 import { selectPeriods, toPeriod } from './queries.ts';
 import { TimesheetPeriod } from './schemas.ts';
 
-export const submitPeriod = member
+export const submitPeriod = member('time')
   .meta(
     rest('POST /api/timesheet-periods/submit/', {
       section: 'Additions',
@@ -29,7 +29,7 @@ export const submitPeriod = member
   )
   .input(
     z.object({
-      employee_id: idOf('employee'),
+      employee_id: ownId(),
       period_start: day.meta({ description: 'The first day of the period', format: 'date', examples: ['2026-01-05'] }),
     }),
   )

@@ -10,7 +10,7 @@ import { lockPeriod } from './queries.ts';
 import { reopen } from './reopen-period.ts';
 import { TimesheetPeriod } from './schemas.ts';
 
-export const withdrawPeriod = member
+export const withdrawPeriod = member('time')
   .meta(
     rest('POST /api/timesheet-periods/withdraw/', {
       section: 'Additions',

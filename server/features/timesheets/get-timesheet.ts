@@ -31,7 +31,7 @@ const csvExample = [
   '',
 ].join('\r\n');
 
-export const getTimesheet = member
+export const getTimesheet = member('time')
   .meta(
     rest('GET /api/timesheets/{company_id}/', {
       section: 'Additions',

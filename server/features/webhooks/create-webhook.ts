@@ -12,7 +12,7 @@ import { createSealedSecret } from './secrets.ts';
 
 const webhooksMax = 20;
 
-export const createWebhook = admin
+export const createWebhook = admin('everything')
   .meta(
     rest('POST /api/webhooks/', {
       section: 'Additions',

@@ -6,7 +6,7 @@ import { done, idOf } from '../../kernel/wire/fields.ts';
 import { noteWebhook } from './audited-webhook.ts';
 import { webhookColumns } from './queries.ts';
 
-export const deleteWebhook = admin
+export const deleteWebhook = admin('everything')
   .meta(
     rest('DELETE /api/webhooks/{webhook_id}/', {
       section: 'Additions',

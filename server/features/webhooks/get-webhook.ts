@@ -6,7 +6,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { fromWebhook, toWebhook, webhookColumns } from './queries.ts';
 import { Webhook } from './schemas.ts';
 
-export const getWebhook = admin
+export const getWebhook = admin('everything')
   .meta(rest('GET /api/webhooks/{webhook_id}/', { section: 'Additions', summary: 'One webhook of the company' }))
   .input(z.object({ webhook_id: idOf('webhook') }))
   .output(Webhook)

@@ -10,7 +10,7 @@ import { WebhookDelivery } from './schemas.ts';
 
 const pageSize = 50;
 
-export const listDeliveries = admin
+export const listDeliveries = admin('everything')
   .meta(
     rest('GET /api/webhooks/{webhook_id}/deliveries/', {
       section: 'Additions',

@@ -7,7 +7,7 @@ import { createWebhookSigner } from '../../platform/webhook-signature.ts';
 import { toWebhook, webhookColumns } from './queries.ts';
 import { Webhook } from './schemas.ts';
 
-export const listWebhooks = admin
+export const listWebhooks = admin('everything')
   .meta(
     rest('GET /api/webhooks/company/{company_id}/', {
       section: 'Additions',

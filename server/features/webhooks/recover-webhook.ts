@@ -10,7 +10,7 @@ import { lockWebhook } from './queries.ts';
 
 const atOnce = 10_000;
 
-export const recoverWebhook = admin
+export const recoverWebhook = admin('everything')
   .meta(
     rest('POST /api/webhooks/{webhook_id}/recover/', {
       section: 'Additions',

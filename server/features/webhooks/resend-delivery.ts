@@ -8,7 +8,7 @@ import { messageColumns, toDeliveries } from './deliveries.ts';
 import { WEBHOOK_DISABLED } from './errors.ts';
 import { WebhookDelivery } from './schemas.ts';
 
-export const resendDelivery = admin
+export const resendDelivery = admin('everything')
   .meta(
     rest('POST /api/webhook-deliveries/{delivery_id}/resend/', {
       section: 'Additions',

@@ -8,7 +8,7 @@ import { toWebhook, updateOf, webhookColumns } from './queries.ts';
 import { WebhookWithSecret } from './schemas.ts';
 import { createSealedSecret, previousSecretLifetimeMs } from './secrets.ts';
 
-export const rotateSecret = admin
+export const rotateSecret = admin('everything')
   .meta(
     rest('POST /api/webhooks/{webhook_id}/rotate-secret/', {
       section: 'Additions',

@@ -9,7 +9,7 @@ import { testEvent } from './event-types.ts';
 import { lockWebhook } from './queries.ts';
 import { WebhookDelivery } from './schemas.ts';
 
-export const testWebhook = admin
+export const testWebhook = admin('everything')
   .meta(
     rest('POST /api/webhooks/{webhook_id}/test/', {
       section: 'Additions',

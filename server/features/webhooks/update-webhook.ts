@@ -8,7 +8,7 @@ import { checkUrl } from './check-url.ts';
 import { lockWebhook, toWebhook, updateOf, webhookColumns } from './queries.ts';
 import { Webhook, webhookFields } from './schemas.ts';
 
-export const updateWebhook = admin
+export const updateWebhook = admin('everything')
   .meta(
     rest('PATCH /api/webhooks/{webhook_id}/', {
       section: 'Additions',

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { FORBIDDEN } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { ownId } from '../../kernel/wire/fields.ts';
 import { checkMayRead, listEntries } from './queries.ts';
 import { WorkingHours } from './schemas.ts';
 
-export const listWorkingHours = member
+export const listWorkingHours = member('time')
   .meta(
     rest('GET /api/working-hours/{employee_id}/', {
       section: 'Additions',
@@ -15,7 +15,7 @@ export const listWorkingHours = member
       errors: [FORBIDDEN],
     }),
   )
-  .input(z.object({ employee_id: idOf('employee') }))
+  .input(z.object({ employee_id: ownId() }))
   .output(WorkingHours)
   .query(async ({ ctx, input }) => {
     const { db, caller } = ctx;

@@ -11,7 +11,7 @@ import { validFrom, WorkingHours } from './schemas.ts';
 
 const entriesMax = 500;
 
-export const setWorkingHours = admin
+export const setWorkingHours = admin('time')
   .meta(
     rest('PUT /api/working-hours/{employee_id}/', {
       section: 'Additions',

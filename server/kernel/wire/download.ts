@@ -8,6 +8,7 @@ export const mediaTypes = {
   jsonl: 'application/jsonl',
   pdf: 'application/pdf',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  zip: 'application/zip',
 } as const;
 
 export type FileFormat = keyof typeof mediaTypes;

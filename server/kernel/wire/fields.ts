@@ -31,7 +31,10 @@ export const id = z
   .meta({ description: 'Identifier', examples: [42] });
 
 /** An identifier of the given kind; the samples of the reference, the generated tests and the fuzz read the kind. */
-export const idOf = (kind: Kind): typeof id => ofKind(kind, id.clone());
+export const idOf = (kind: Kind): typeof id => ofKind({ kind }, id.clone());
+
+/** The employee whom an operation is for, usually its caller: the client sends the caller's where it is given none. */
+export const ownId = (): typeof id => ofKind({ kind: 'employee', isOwn: true }, id.clone());
 
 /**
  * Text that PostgreSQL can store: no NUL, no lone surrogates. Counted in UTF-16 units, trimmed of outer white space.

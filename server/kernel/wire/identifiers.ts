@@ -25,18 +25,24 @@ export const kinds = [
   'invitation',
   'webhook',
   'webhookDelivery',
+  'export',
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-const registry = z.registry<{ kind: Kind }>();
+type About = { kind: Kind; isOwn?: boolean };
 
-export function ofKind<Schema extends z.ZodType>(kind: Kind, schema: Schema): Schema {
-  registry.add(schema, { kind });
+const registry = z.registry<About>();
+
+export function ofKind<Schema extends z.ZodType>(about: About, schema: Schema): Schema {
+  registry.add(schema, about);
   return schema;
 }
 
 /** The kind that `idOf` gave to a schema, also inside its wrappers; undefined if it is no identifier. */
 export const kindOf = (schema: z.core.$ZodType): Kind | undefined => registry.get(unwrap(schema))?.kind;
+
+/** Whether `ownId` made a schema. */
+export const isOwnId = (schema: z.core.$ZodType): boolean => registry.get(schema)?.isOwn === true;
 
 /** The schema inside optional, nullable and default wrappers. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {

@@ -34,7 +34,7 @@ const lengthsOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  * Checks a day that has the right form. It computes, because creating and formatting a Date takes longer than
  * everything else about a day.
  */
-function isCalendarDay(value: string): boolean {
+export function isCalendarDay(value: string): boolean {
   const year = Number(value.slice(0, 4));
   const month = Number(value.slice(5, 7));
   const day = Number(value.slice(8, 10));

@@ -6,6 +6,7 @@ import { errorsOf } from '../../kernel/declared.ts';
 import type { OperationMeta } from '../../kernel/operation.ts';
 import { about } from './about.ts';
 import { legal } from '../openapi/about.ts';
+import { keysInWords } from '../openapi/scopes.ts';
 import { exampleOf, explained } from '../openapi/schema-descriptions.ts';
 
 type Schema = oas31.SchemaObject;
@@ -49,7 +50,7 @@ export function createAsyncDocument(router: AnyTRPCRouter, publicUrl: string): o
     channels[name] = {
       address: name,
       title: summary,
-      description: `${description}\n\nIt can be refused, or ended, with:\n${errors.join('\n')}`,
+      description: `${description}\n\n${keysInWords(meta, 'subscription')}\n\nIt can be refused, or ended, with:\n${errors.join('\n')}`,
       messages: Object.fromEntries(
         [subscribe, ...sent].map((message) => [message, { $ref: `#/components/messages/${message}` }]),
       ),
@@ -141,5 +142,5 @@ const securitySchemes = {
     name: 'X-Refresh-Token',
     description: 'Together with AccessToken.',
   },
-  ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope `read`, alone.' },
+  ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key, alone, with the scopes that the channel names.' },
 };

@@ -5,6 +5,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance } from 'fastify';
 import { NOT_FOUND } from '../../errors/errors.ts';
 import { errorListPage, errorPage, page } from './pages.ts';
+import { registerClientPackage } from './client-package.ts';
 import { createAsyncDocument } from '../asyncapi/asyncapi.ts';
 import { createDocument } from '../openapi/openapi.ts';
 import { operationsOf } from '../../kernel/operations.ts';
@@ -19,7 +20,9 @@ const assets: [folder: string, names: string[]][] = [
   [swaggerUi, ['swagger-ui.css', 'swagger-ui-bundle.js']],
 ];
 
-/** /openapi.json, /asyncapi.json and their pages. Everything is served from here: the pages need no other host. */
+/**
+ * /openapi.json, /asyncapi.json, their pages and the client. Everything is served from here: the pages need no other host.
+ */
 export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): void {
   const json = (make: () => object) =>
     staticDocument({ type: 'application/json; charset=utf-8', read: () => Buffer.from(JSON.stringify(make())) });
@@ -31,6 +34,8 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
     '/asyncapi.json',
     json(() => createAsyncDocument(router, publicUrl)),
   );
+
+  registerClientPackage(app);
 
   for (const [folder, names] of assets)
     for (const name of names) {

@@ -11,7 +11,7 @@ import {
 
 /** A problem document (RFC 9457), with a code for programs and the request's id to find its log lines. */
 export function problemOf(error: ApiError, requestId: string) {
-  const { definition, issues } = error;
+  const { definition, issues, missingScopes } = error;
   return {
     type: `/docs/errors/${definition.code}`,
     title: definition.sentence,
@@ -20,6 +20,7 @@ export function problemOf(error: ApiError, requestId: string) {
     code: definition.code,
     requestId,
     ...(issues === undefined ? {} : { issues }),
+    ...(missingScopes === undefined ? {} : { missingScopes }),
   };
 }
 

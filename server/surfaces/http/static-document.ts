@@ -42,7 +42,7 @@ export function staticDocument({
 
   return async (request, reply) => {
     const { bytes, etag, compressed } = (cached ??= cache());
-    const isWorthIt = bytes.length >= compressedBytesMin && !type.startsWith('font/');
+    const isWorthIt = bytes.length >= compressedBytesMin && !isCompressed(type);
     if (isWorthIt) addVary(reply, 'accept-encoding');
     void reply.headers({ etag, 'cache-control': cacheControl });
     if (isKnown(request, etag)) return reply.status(304).send();
@@ -56,6 +56,8 @@ export function staticDocument({
       .send(await packed);
   };
 }
+
+const isCompressed = (type: string): boolean => type.startsWith('font/') || type === 'application/gzip';
 
 function isKnown({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];

@@ -30,7 +30,7 @@ export const about = (baseUrl: string): string => `Project management, team coll
 A login answers with a pair of tokens. Send both with every request:
 \`Authorization: Bearer <ACCESS_TOKEN>\` and \`X-Refresh-Token: <REFRESH_TOKEN>\`.
 If the access token has expired and the refresh token is valid, the request is served and its answer carries a fresh
-access token in \`X-Access-Token\`. Scripts send an API key as \`Authorization: Bearer <API_KEY>\` alone.
+access token in \`X-Access-Token\`. Scripts send an API key as \`Authorization: Bearer <API_KEY>\` alone; each operation says which scopes the key needs.
 Open operations say so.
 
 ## Requests
@@ -44,7 +44,7 @@ Open operations say so.
 
 ## Errors
 Every error is a problem document (RFC 9457, \`application/problem+json\`) with a stable \`code\`, a sentence in
-\`detail\`, the \`requestId\`, and for invalid input \`issues: [{path, message, code}]\`.
+\`detail\`, the \`requestId\`, for invalid input \`issues: [{path, message, code}]\`, and for an API key that may not \`missingScopes\`.
 [Each code has a page](/docs/errors).
 * Things of another company look as if they did not exist: **404** for a path, and a **400** whose issue has the code \`not_found\`
   for an identifier in a body or query.
@@ -64,6 +64,10 @@ Each operation may be called 600 times a minute with one session or key, unless 
 
 ## Request ids
 Send \`X-Request-Id\` to set the id of a request; it is on the answer and on every log line.
+
+## Clients
+TypeScript and JavaScript have a typed client, which this service serves: \`npm install\` with the address of
+[\`/client.tgz\`](/client.tgz). For other languages a client is generated from [\`/openapi.json\`](/openapi.json).
 
 ## Running the examples
 Each operation shows a command that runs unchanged in a shell (bash) with curl and node, after these variables are set.

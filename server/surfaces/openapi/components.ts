@@ -1,5 +1,5 @@
 import type { oas31 } from 'zod-openapi';
-import { definedErrors, type ErrorDefinition } from '../../errors/api-error.ts';
+import { definedErrors, type ErrorDefinition, type ErrorDetails } from '../../errors/api-error.ts';
 import {
   EXPECTATION_FAILED,
   MALFORMED_REQUEST,
@@ -8,7 +8,9 @@ import {
   SERVICE_UNAVAILABLE,
 } from '../../errors/errors.ts';
 import { issueCodes, type Issue } from '../../errors/issues.ts';
-import type { OperationMeta, BodyCredential } from '../../kernel/operation.ts';
+import { scopeKindOf, scopesOf, type BodyCredential, type OperationMeta } from '../../kernel/operation.ts';
+import type { Operation } from '../../kernel/operations.ts';
+import { scopes } from '../../platform/scopes.ts';
 import { headerComponents, errorHeadersOf } from './headers.ts';
 import { problemOf } from '../http/problem.ts';
 import type { Schemas } from './schema-descriptions.ts';
@@ -18,12 +20,14 @@ import type { Schemas } from './schema-descriptions.ts';
 const exampleRequestId = '0b9f2f0e-6f0c-4c53-9b6c-1d3c3a6f8f11';
 const exampleIssue: Issue = { path: ['email'], message: 'is required', code: 'required' };
 
+const exampleDetails: Record<string, ErrorDetails> = {
+  VALIDATION_FAILED: { issues: [exampleIssue] },
+  SCOPE_REQUIRED: { missingScopes: ['tasks:write'] },
+};
+
 /** An error as it is answered, for the reference and the page of its code. */
 export function exampleProblemOf(definition: ErrorDefinition) {
-  return problemOf(
-    definition(definition.code === 'VALIDATION_FAILED' ? { issues: [exampleIssue] } : {}),
-    exampleRequestId,
-  );
+  return problemOf(definition(exampleDetails[definition.code] ?? {}), exampleRequestId);
 }
 
 const problem: oas31.SchemaObject = {
@@ -63,6 +67,11 @@ const problem: oas31.SchemaObject = {
         },
       },
     },
+    missingScopes: {
+      type: 'array',
+      items: { type: 'string', enum: [...scopes] },
+      description: 'With `SCOPE_REQUIRED`: the scopes that the API key lacks for this',
+    },
   },
 };
 
@@ -82,7 +91,8 @@ const securitySchemes: Record<string, oas31.SecuritySchemeObject> = {
   ApiKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key (`wms_…`) for scripts and integrations, without a refresh token.',
+    description:
+      'An API key (`wms_…`) for scripts and integrations, without a refresh token. The names beside it are the scopes that the key needs, all of one line.',
   },
   LoginTicket: {
     type: 'http',
@@ -95,17 +105,16 @@ const pair = { AccessToken: [], RefreshToken: [] };
 const bodyCredentials: Record<BodyCredential, oas31.SecurityRequirementObject> = {
   loginTicket: { LoginTicket: [] },
   pair,
-  apiKey: { ApiKey: [] },
+  // The body asks for this scope if the credential is a key.
+  apiKey: { ApiKey: ['login'] },
 };
 
-export function securityOf({
-  access = 'open',
-  bodyCredentials: own,
-}: OperationMeta): oas31.SecurityRequirementObject[] {
-  if (own) return own.map((proof) => bodyCredentials[proof]);
-  if (access === 'open') return [];
-  // Only a session manages sessions.
-  return access === 'signedIn' || access === 'session' ? [pair] : [pair, { ApiKey: [] }];
+/** The credentials of an operation, of which one is needed. Beside an API key stand the scopes that it needs, all of them. */
+export function securityOf({ meta, type }: Operation): oas31.SecurityRequirementObject[] {
+  if (meta.bodyCredentials) return meta.bodyCredentials.map((proof) => bodyCredentials[proof]);
+  if (meta.access === 'open') return [];
+  const keys = scopesOf(meta, scopeKindOf(type)).map((scopes) => ({ ApiKey: [...scopes] }));
+  return meta.keys === 'any key' ? keys : [pair, ...keys];
 }
 
 /**

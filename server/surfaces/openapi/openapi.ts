@@ -9,6 +9,7 @@ import { about, legal, tags } from './about.ts';
 import { successOf } from './answers.ts';
 import { anyPathResponses, components, responseOf, securityOf } from './components.ts';
 import { sampleOf } from './samples.ts';
+import { keysInWords } from './scopes.ts';
 import { withoutUnused } from './unused.ts';
 import { operationsOf, type Operation } from '../../kernel/operations.ts';
 import { exampleOfField, explained, explainedField, type Schemas } from './schema-descriptions.ts';
@@ -87,9 +88,9 @@ function finish(operation: Operation, generated: oas31.OperationObject, schemas:
   return {
     operationId: name,
     summary: generated.summary,
-    description: generated.description,
+    description: [generated.description, keysInWords(meta, operation.type)].filter(Boolean).join('\n\n'),
     tags: generated.tags,
-    security: securityOf(meta),
+    security: securityOf(operation),
     parameters: [
       ...(generated.parameters ?? []).map((parameter) =>
         finishParameter(parameter as oas31.ParameterObject, section, meta.example ?? {}),

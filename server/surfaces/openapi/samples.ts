@@ -23,6 +23,7 @@ const identifiers: Record<Kind, string> = {
   invitation: 'invitation',
   webhook: 'webhook',
   webhookDelivery: 'delivery',
+  export: 'export_id',
 };
 
 /** The variable for a value from a mail or a login. */
@@ -71,8 +72,11 @@ period=$(api "/api/timesheet-periods/company/$company/?status=submitted" | field
 comment=$(api /api/task-chats/ -d '{"taskId": '"$task"', "sender": '"$me"', "message": "Ready?"}' | field _id)
 notification=$(api "/notifications/recipient/$me/" | field 'results[0]._id')
 key=$(api /api/api-keys/ -d '{"name": "A key to revoke", "scopes": ["read"]}' | field _id)
+api_key=$(api /api/api-keys/ -d '{"name": "A key to call with", "scopes": ["time:read"]}' | field key)
 webhook=$(api /api/webhooks/ -d '{"url": "https://hooks.example.com/work", "events": ["comment.created"]}' | field _id)
 delivery=$(api "/api/webhooks/$webhook/test/" -X POST | field _id)
+export_id=$(api "/api/exports/company/$company/" | field 'exports[0]?._id ?? ""')
+[ -n "$export_id" ] || export_id=$(api /api/exports/ -d '{}' | field _id)
 session=$(sign_in > /dev/null; api /api/sessions/ | field 'sessions.find((one) => !one.isCurrent)._id')`;
 
 /** Sets the variables from mails: after a code, a reset link, and another company's invitation. */
@@ -83,7 +87,7 @@ invitation_token=$(tail -n 1 .data/mail.jsonl | field 'text.match(/token=([\w-]+
 
 /** The operation's example as a curl command. */
 export function sampleOf({ name, method, path, pathParameters, meta, input }: Operation): string {
-  const { access, bodyField, example = {} } = meta;
+  const { access, keys, bodyField, example = {} } = meta;
   const variables: Record<string, string> = {
     ...secrets,
     ...Object.fromEntries((input ? identifiersIn(input) : []).map((one) => [one.name, identifiers[one.kind]])),
@@ -100,7 +104,11 @@ export function sampleOf({ name, method, path, pathParameters, meta, input }: Op
   const isProved = access !== 'open' || name === 'auth.tokenLogin';
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}"$base${inPath}${query.size > 0 ? `?${query.toString()}` : ''}"`,
-    ...(isProved ? ['-H "Authorization: Bearer $access_token" -H "X-Refresh-Token: $refresh_token"'] : []),
+    ...(keys === 'any key'
+      ? ['-H "Authorization: Bearer $api_key"']
+      : isProved
+        ? ['-H "Authorization: Bearer $access_token" -H "X-Refresh-Token: $refresh_token"']
+        : []),
     ...(hasBody ? [`-H 'Content-Type: application/json'`, `-d '${jsonOf(body, variableOf)}'`] : []),
   ];
   return lines.join(' \\\n  ');

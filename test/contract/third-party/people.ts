@@ -86,6 +86,12 @@ export async function changeCompany({ companyId, ada }: Company): Promise<void> 
   assert.ok(plans.some(({ change }) => change === 'upgrade') && subscriptions.length === 1);
   const wrong = await asAda.PUT('/company/{company_id}/update/', { ...ofCompany, body: { timezone: 'Mars/Olympus' } });
   assert.deepEqual([wrong.response.status, wrong.error?.issues?.[0]?.path], [400, ['timezone']]);
+  const named = { ...ofCompany, body: { name: body.name } };
+  const { closesAt } = await answerOf(asAda.POST('/api/company/{company_id}/close/', named));
+  assert.equal((await answerOf(asAda.GET('/company/{company_id}/details/', ofCompany))).closesAt, closesAt);
+  const closed = await asAda.PUT('/company/{company_id}/update/', { ...ofCompany, body });
+  assert.deepEqual([closed.response.status, closed.error?.code], [409, 'COMPANY_CLOSED']);
+  assert.equal((await answerOf(asAda.POST('/api/company/{company_id}/reopen/', ofCompany))).name, body.name);
 }
 
 export async function signInEachWay({ companyId, ada }: Company): Promise<void> {
@@ -129,6 +135,8 @@ export async function useKeys({ companyId, ada }: Company): Promise<void> {
   const made = await answerOf(asAda.POST('/api/api-keys/', { body: { name: 'Nightly', scopes: ['read'] } }));
   const asScript = clientOf(made.key);
   const ofCompany = { params: { path: { company_id: companyId } } };
+  const whose = await answerOf(asScript.GET('/api/api-keys/current/'));
+  assert.deepEqual([whose.key._id, whose.company.company_id], [made._id, companyId]);
   const { tasks } = await answerOf(asScript.GET('/task-statistics/{company_id}/', ofCompany));
   assert.equal(typeof tasks.byStatus.in_review, 'number');
   assert.equal(await codeOf(asScript.POST('/api/projects/', { body: { name: 'No' } })), 'SCOPE_REQUIRED');

@@ -33,5 +33,6 @@ export async function makeThings() {
   const path = { webhook_id: webhook };
   const { _id: webhookDelivery } = await answerOf(admin.POST('/api/webhooks/{webhook_id}/test/', { params: { path } }));
   const ofWork = { company, employee, colleague, project, task, taskLog, rate, period, comment };
-  return { admin, things: { ...ofWork, apiKey, webhook, webhookDelivery } };
+  const { _id: exportId } = await answerOf(admin.POST('/api/exports/', { body: {} }));
+  return { admin, things: { ...ofWork, apiKey, webhook, webhookDelivery, export: exportId } };
 }

@@ -75,6 +75,46 @@ test('of many who are restored and activated at once, as many are as there are p
   expect(await countActive(admin)).toBe(starterPlaces);
 });
 
+/** A company whose plan has ten places, of which three are free, and 64 people who have left it. */
+async function companyWithLeavers(leave: (admin: Actor, id: number) => Promise<Answer>) {
+  const admin = await service.registerCompany();
+  await subscribe(service, admin, 'enterprise');
+  const leavers = await Promise.all(Array.from({ length: 64 }, () => add(admin)));
+  const left = await Promise.all(leavers.map(({ body }) => leave(admin, body._id)));
+  expect(left.filter(({ status }) => status !== 200)).toEqual([]);
+  await Promise.all(Array.from({ length: starterPlaces - 4 }, () => add(admin)));
+  await subscribe(service, admin, 'starter');
+  expect(await countActive(admin)).toBe(starterPlaces - 3);
+  return { admin, ids: leavers.map(({ body }): number => body._id) };
+}
+
+test.each([
+  [
+    'restored',
+    (admin: Actor, id: number) => admin.delete(`/api/employees/${id}/`),
+    (admin: Actor, id: number) => admin.post(`/api/employees/${id}/restore/`),
+  ],
+  [
+    'activated',
+    (admin: Actor, id: number) => admin.patch(`/api/employees/${id}/`, { is_active: false }),
+    (admin: Actor, id: number) => admin.patch(`/api/employees/${id}/`, { is_active: true }),
+  ],
+] as const)('of 64 who are %s at once for the last 3 places, 3 are', async (_, leave, comeBack) => {
+  const { admin, ids } = await companyWithLeavers(leave);
+  const answers = await Promise.all(ids.map((id) => comeBack(admin, id)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.map(errorOf)).toEqual(refused.map(() => reached));
+  expect(await countActive(admin)).toBe(starterPlaces);
+});
+
+test('an employee who is erased leaves a place', async () => {
+  const { admin, employeeIds } = await companyWithPlaces(0);
+  expect(errorOf(await add(admin))).toEqual(reached);
+  expect((await admin.post(`/api/employees/${employeeIds[0]}/erase/`)).status).toBe(200);
+  expect((await add(admin)).status).toBe(200);
+});
+
 test('a plan that has ended still counts, and one without a limit has none', async () => {
   const { admin } = await companyWithPlaces(0);
   const { db } = service.database;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
@@ -49,6 +50,8 @@ describe('the list of tasks', () => {
       pageSize: 20,
       total: 41,
       totalPages: 3,
+      isTotalCapped: false,
+      nextCursor: null,
     });
   });
 
@@ -127,5 +130,76 @@ describe('the list of tasks', () => {
     const foreign = errorOf(await neighbour.get(`/api/tasks/company/${ada.companyId}/`));
     expect(foreign).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(errorOf(await neighbour.get('/api/tasks/company/999999/'))).toEqual(foreign);
+  });
+});
+
+describe('a list of tasks that is read on by its cursor', () => {
+  test('has every task once, whatever the filter, and ends', async () => {
+    const company = await service.registerCompany();
+    const projectId = await startProject(company);
+    for (let made = 1; made <= 45; made += 1)
+      await add(company, projectId, `Gear ${made}`, made % 2 ? { status: 'done' } : {});
+    const path = `/api/tasks/company/${company.companyId}/`;
+    const readAll = async (query: string): Promise<number[]> => {
+      const ids: number[] = [];
+      let cursor: string | null = '';
+      for (let pages = 0; cursor !== null; pages += 1) {
+        expect(pages).toBeLessThan(5);
+        const { body } = await company.get(`${path}?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+        ids.push(...body.results.map((task: { _id: number }) => task._id));
+        cursor = body.nextCursor;
+        await add(company, projectId, 'Gear between the pages', { status: 'done' });
+      }
+      return ids;
+    };
+    for (const [query, count] of [
+      ['q=gear', 45],
+      ['', 48],
+      ['status=done', 29],
+    ] as const) {
+      const ids = await readAll(query);
+      expect([query, new Set(ids).size, ids.length]).toEqual([query, count, count]);
+      expect(ids).toEqual(ids.toSorted((a, b) => b - a));
+    }
+    expect((await company.get(`${path}?cursor=x`)).body.issues[0].path).toEqual(['cursor']);
+  });
+
+  test('counts up to a thousand matches of q, and goes on after them', async () => {
+    const company = await service.registerCompany();
+    const projectId = await startProject(company);
+    const path = `/api/tasks/company/${company.companyId}/?q=cog`;
+    const insert = (count: number) =>
+      service.database.owner.db
+        .insertInto('tasks')
+        .columns(['company_id', 'project_id', 'title', 'owner_id', 'created_at', 'updated_at'])
+        .expression((eb) =>
+          eb
+            .selectFrom(sql`generate_series(1, ${count}::integer)`.as('n'))
+            .select([
+              sql<number>`${company.companyId}::bigint`.as('c'),
+              sql<number>`${projectId}::bigint`.as('p'),
+              sql<string>`'Cog'`.as('t'),
+              sql<number>`${company.employeeId}::bigint`.as('o'),
+              sql<Date>`now()`.as('at'),
+              sql<Date>`now()`.as('at_too'),
+            ]),
+        )
+        .execute();
+    await insert(1_000);
+    expect((await company.get(path)).body).toMatchObject({ total: 1_000, totalPages: 50, isTotalCapped: false });
+    await insert(1_100);
+    const { body } = await company.get(path);
+    expect(body).toMatchObject({ total: 1_000, totalPages: 50, isTotalCapped: true });
+    expect((await company.get(`${path}&page=100`)).body.results).toHaveLength(20);
+    const hundredth = (await company.get(`${path}&page=100`)).body;
+    expect((await company.get(`${path}&page=101`)).body).toMatchObject({ results: [], page: 101, total: 1_000 });
+    const beyond = (await company.get(`${path}&cursor=${hundredth.nextCursor}`)).body;
+    expect(beyond.results).toHaveLength(20);
+    expect(beyond.results[0]._id).toBe(hundredth.results.at(-1)._id - 1);
+    expect((await company.get(`/api/tasks/company/${company.companyId}/`)).body).toMatchObject({
+      total: 2_100,
+      totalPages: 105,
+      isTotalCapped: false,
+    });
   });
 });

@@ -36,6 +36,9 @@ describe('contract 5, the additions', () => {
     'DELETE /api/tasks/{task_id}/',
     'DELETE /api/employees/{_id}/',
     'POST /api/employees/{_id}/restore/',
+    'POST /api/employees/{_id}/erase/',
+    'POST /api/company/{company_id}/close/',
+    'POST /api/company/{company_id}/reopen/',
     'POST /api/tasklogs/timer/start/',
     'POST /api/tasklogs/timer/stop/',
     'GET /api/tasklogs/timer/{employee_id}/',
@@ -193,7 +196,7 @@ describe('contract 5, tasks', () => {
       owner_id: worker._id,
     });
     const list = async (query = '') => got(await boss.get(`/api/tasks/company/${boss.companyId}/${query}`));
-    expect(fieldsOf(await list())).toEqual(page);
+    expect(fieldsOf(await list())).toEqual([...page, 'isTotalCapped', 'nextCursor'].toSorted());
     expect((await list()).total).toBe(2);
     for (const task of (await list()).results) expect(fieldsOf(task)).toEqual(taskFields);
     for (const [query, expected] of [
@@ -247,6 +250,44 @@ describe('contract 5, removing and restoring an employee', () => {
   test('is of one’s own company', async () => {
     expect(said(await neighbour.delete(`/api/employees/${member._id}/`))).toBe('404 NOT_FOUND');
     expect(said(await neighbour.post(`/api/employees/${member._id}/restore/`))).toBe('404 NOT_FOUND');
+    expect(said(await neighbour.post(`/api/employees/${member._id}/erase/`))).toBe('404 NOT_FOUND');
+  });
+
+  test('erases a person for good, and loses nothing of their work', async () => {
+    const leaver = await service.join(admin);
+    const task = await addTask(leaver);
+    const path = `/api/employees/${leaver._id}/`;
+    expect(said(await member.post(`${path}erase/`))).toBe('403 ADMIN_REQUIRED');
+    const erased = got(await admin.post(`${path}erase/`));
+    expect(erased).toMatchObject({
+      _id: leaver._id,
+      name: `Former employee ${leaver._id}`,
+      isDeleted: true,
+      phone: null,
+    });
+    expect(got(await admin.post(`${path}erase/`))).toEqual(erased);
+    expect(said(await admin.post(`${path}restore/`))).toBe('409 EMPLOYEE_ERASED');
+    expect(got(await admin.get(`/api/tasks/${task._id}/`)).owner_id).toBe(leaver._id);
+    expect(said(await leaver.get(`/api/tasks/${task._id}/`))).toBe('401 SESSION_ENDED');
+  });
+});
+
+describe('contract 5, closing a company', () => {
+  test('leaves it to be read until its owner reopens it', async () => {
+    const owner = await service.register();
+    const path = `/api/company/${owner.companyId}/`;
+    const details = `/company/${owner.companyId}/details/`;
+    const { name } = got(await owner.get(details)).company;
+    expect(said(await neighbour.post(`${path}close/`, { name }))).toBe('404 NOT_FOUND');
+    expect(said(await owner.post(`${path}close/`, { name: `${name}!` }))).toBe(
+      '400 VALIDATION_FAILED name:invalid_value',
+    );
+    const { closesAt } = got(await owner.post(`${path}close/`, { name }));
+    expect(got(await owner.get(details)).closesAt).toBe(closesAt);
+    expect(said(await owner.post('/api/projects/', { name: 'New' }))).toBe('409 COMPANY_CLOSED');
+    expect(got(await owner.post(`${path}reopen/`)).company_id).toBe(owner.companyId);
+    expect(got(await owner.get(details)).closesAt).toBeNull();
+    expect(got(await owner.post('/api/projects/', { name: 'New' })).name).toBe('New');
   });
 });
 

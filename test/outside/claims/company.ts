@@ -93,9 +93,9 @@ describe('contract 4, POST /api/create-company-and-employee/', () => {
 });
 
 describe('contract 4, GET /company/{company_id}/details/', () => {
-  test('answers company, latestPayment, subscriptions and plans', async () => {
+  test('answers company, latestPayment, subscriptions, plans, and when it ends', async () => {
     const body = await details();
-    expect(fieldsOf(body)).toEqual(fields('company, latestPayment, subscriptions, plans'));
+    expect(fieldsOf(body)).toEqual(fields('company, latestPayment, subscriptions, plans, closesAt'));
     expect(fieldsOf(body.company)).toEqual(company);
     expect(body.company).toMatchObject({ company_id: admin.companyId, name: 'Details', owner_id: admin._id });
     expect(body.latestPayment).toBeNull();

@@ -16,3 +16,5 @@ declare function show(talk: { comments: import('work-management-client').Comment
 declare function apply(event: import('work-management-client').CommentsOnTaskEvent): void;
 declare function readAgain(): Promise<void>;
 declare function write(piece: Uint8Array): Promise<void>;
+declare const input: HTMLInputElement;
+declare function pause(ms: number): Promise<void>;

@@ -10,3 +10,8 @@ for await (const event of client.comments.onTask({ taskId: 1 })) if (event.type 
 for await (const employee of client.employees.list({ company_id: 1 })) console.log(employee); // wrong
 if (isApiError(client, 'NO_SUCH_FAULT')) console.log(client); // wrong
 if (isApiError(client)) console.log(client.issues.some(({ code }) => code === 'no_such_code')); // wrong
+await client.employees.get(); // wrong
+await client.tasks.get({}); // wrong
+await client.employees.updatePicture({ _id: 1, profilePicture: 5 }); // wrong
+console.log(await client.tasks.get({ task_id: 1 }).data); // wrong
+console.log((await client.tasks.get({ task_id: 1 }).withResponse()).response.requestid); // wrong

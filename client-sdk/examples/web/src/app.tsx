@@ -4,10 +4,16 @@ import { Board } from './board/board.tsx';
 import { me, session } from './client.ts';
 import { Contained } from './contained.tsx';
 import { Hours } from './hours/hours.tsx';
+import { People } from './people/people.tsx';
+import { PersonPage } from './people/person-page.tsx';
 import { Preferences } from './preferences/preferences.tsx';
-import { route } from './route.ts';
+import { route, type Route } from './route.ts';
 import { Announcer, AwayBanner, FailureNotice } from './shell/banner.tsx';
 import { Header } from './shell/header.tsx';
+import { Account } from './settings/account.tsx';
+import { ApiKeys } from './settings/api-keys.tsx';
+import { CompanySettings } from './settings/company.tsx';
+import { ForgottenPassword } from './sign-in/forgotten-password.tsx';
 import { InvitationPage } from './sign-in/invitations.tsx';
 import { ResetPassword } from './sign-in/reset-password.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
@@ -28,6 +34,7 @@ export function App(): JSX.Element {
 function Page(): JSX.Element {
   const at = route.value;
   if (at.view === 'reset') return <ResetPassword token={at.token} />;
+  if (at.view === 'forgotten') return <ForgottenPassword />;
   if (at.view === 'invitation' && session.value) return <InvitationPage {...at} />;
   return me.value ? <SignedIn key={me.value._id} /> : <SignIn />;
 }
@@ -35,7 +42,7 @@ function Page(): JSX.Element {
 function SignedIn(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const at = route.value;
-  const place = at.view === 'task' ? `task ${at.taskId}` : at.view === 'period' ? `period ${at.periodId}` : at.view;
+  const place = placeOf(at);
   const isFirst = useRef(true);
 
   // After following a link, reading goes on at the top of the new page.
@@ -68,12 +75,25 @@ function SignedIn(): JSX.Element {
           {at.view === 'hours' && <Hours />}
           {at.view === 'week' && <Week day={at.day} />}
           {at.view === 'period' && <PeriodLink key={at.periodId} periodId={at.periodId} />}
+          {at.view === 'people' && <People />}
+          {at.view === 'person' && <PersonPage key={at.employeeId} employeeId={at.employeeId} />}
+          {at.view === 'account' && <Account />}
+          {at.view === 'keys' && <ApiKeys />}
+          {at.view === 'company' && <CompanySettings />}
           {at.view === 'preferences' && <Preferences />}
           {at.view === 'missing' && <Missing />}
         </Contained>
       </main>
     </>
   );
+}
+
+/** What is one page to a reader: a comment of a task is in the page of the task. */
+function placeOf(at: Route): string {
+  if (at.view === 'task') return `task ${at.taskId}`;
+  if (at.view === 'period') return `period ${at.periodId}`;
+  if (at.view === 'person') return `person ${at.employeeId}`;
+  return at.view;
 }
 
 function Missing(): JSX.Element {

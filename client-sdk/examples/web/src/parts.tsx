@@ -56,13 +56,23 @@ export function Ago({ at }: { at: string }): JSX.Element {
   );
 }
 
-/** Why something could not be shown or done. */
-export function Problem({ text, onRetry }: { text: string | null; onRetry?: () => void }): JSX.Element | null {
+/** Why something could not be shown or done, and what leads on from there. */
+export function Problem({
+  text,
+  onRetry,
+  children,
+}: {
+  text: string | null;
+  onRetry?: () => void;
+  children?: ComponentChildren;
+}): JSX.Element | null {
   if (text === null) return null;
   return (
     <div class="problem" role="alert">
       <Icon name="warning" />
-      <p>{text}</p>
+      <p>
+        {text} {children}
+      </p>
       {onRetry && (
         <button type="button" class="button small" onClick={onRetry}>
           Try again
@@ -72,26 +82,20 @@ export function Problem({ text, onRetry }: { text: string | null; onRetry?: () =
   );
 }
 
-export function Field({
-  label,
+/** A number of a `dl` with the class `figures`. */
+export function Figure({
   name,
-  hint,
-  children,
+  value,
+  isBad = false,
 }: {
-  label: string;
   name: string;
-  hint?: string;
-  children: ComponentChildren;
+  value: string | number;
+  isBad?: boolean;
 }): JSX.Element {
   return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      {children}
-      {hint !== undefined && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
+    <div class={isBad ? 'figure bad' : 'figure'}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
     </div>
   );
 }

@@ -6,7 +6,13 @@ export type Route =
   | { view: 'hours' }
   | { view: 'week'; day: string | null }
   | { view: 'period'; periodId: number }
+  | { view: 'people' }
+  | { view: 'person'; employeeId: number }
+  | { view: 'account' }
+  | { view: 'keys' }
   | { view: 'preferences' }
+  | { view: 'company' }
+  | { view: 'forgotten' }
   | { view: 'reset'; token: string }
   | { view: 'invitation'; invitationId: number; token: string }
   | { view: 'missing' };
@@ -17,6 +23,7 @@ function parse(hash: string): Route {
   const number = (text: string | null): number | null => (/^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : null);
   const identifier = number(id);
   if (section === 'reset-password') return { view: 'reset', token: searchParams.get('token') ?? '' };
+  if (section === 'forgotten-password') return { view: 'forgotten' };
   if (section === 'invitations' && identifier !== null)
     return { view: 'invitation', invitationId: identifier, token: searchParams.get('token') ?? '' };
   if (section === 'hours') return { view: 'hours' };
@@ -24,6 +31,11 @@ function parse(hash: string): Route {
   // What reminds of the end of a period leads to the present one.
   if (section === 'timesheet-periods' && id === '') return { view: 'week', day: null };
   if (section === 'timesheet-periods' && identifier !== null) return { view: 'period', periodId: identifier };
+  if (section === 'people' && id === '') return { view: 'people' };
+  if (section === 'people' && identifier !== null) return { view: 'person', employeeId: identifier };
+  if (section === 'account') return { view: 'account' };
+  if (section === 'api-keys') return { view: 'keys' };
+  if (section === 'company') return { view: 'company' };
   if (section === 'notification-preferences') return { view: 'preferences' };
   if (section === 'tasks' && identifier !== null)
     return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };
@@ -44,6 +56,8 @@ addEventListener('hashchange', () => (route.value = parse(location.hash)));
 
 export const taskHref = (taskId: number, commentId?: number | null): string =>
   `#/tasks/${taskId}${commentId === undefined || commentId === null ? '' : `?comment=${commentId}`}`;
+
+export const personHref = (employeeId: number): string => `#/people/${employeeId}`;
 
 /** The week of a day; the present one without it. */
 export const weekHref = (day?: string): string => (day === undefined ? '#/week' : `#/week/${day}`);

@@ -1,18 +1,26 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { Employee, Project, ProjectsOnCompanyEvent } from 'work-management-client';
-import { client, getCompanyId, session } from './client.ts';
+import type { Company, Employee, Project, ProjectsOnCompanyEvent } from 'work-management-client';
+import { client, getCompanyId, getMe, session } from './client.ts';
 import { comebacks } from './network.ts';
 import { followLive } from './live.ts';
 import { attempt, failure } from './notices.ts';
 
 /* What all views need of the company: its people, its projects and its time zone. */
 
-const employees = signal<Employee[]>([]);
+/** Everybody, also those who have left; empty until they were read. */
+export const employees = signal<Employee[]>([]);
 export const projects = signal<Project[] | null>(null);
 export const timezone = signal(Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 /** Who can be mentioned and own tasks. */
 export const activeEmployees = computed(() => employees.value.filter((one) => one.isActive && !one.isDeleted));
+
+/** The person who is signed in, as the company knows them by now: their name and rights may be others than at the sign-in. */
+export const getMyself = (): Pick<Employee, '_id' | 'name' | 'isAdmin' | 'isTeamLeader'> =>
+  employees.value.find(({ _id }) => _id === getMe()._id) ?? getMe();
+
+const renamed = signal<string | null>(null);
+export const companyName = computed(() => renamed.value ?? session.value?.company?.company_name ?? '');
 
 /** What somebody does, and whether they have accepted their invitation yet. */
 export const roleOf = ({ designation, invitationStatus }: Employee): string =>
@@ -29,18 +37,31 @@ const sessionId = computed(() => session.value?.id ?? null);
 
 effect(() => {
   void comebacks.value;
-  if (sessionId.value === null) employees.value = [];
-  else if (session.peek()?.company) void attempt(loadPeople);
+  if (sessionId.value === null) {
+    employees.value = [];
+    renamed.value = null;
+  } else if (session.peek()?.company) void attempt(loadWorkspace);
 });
 
-async function loadPeople(): Promise<void> {
-  const company_id = getCompanyId();
-  const [people, { company }] = await Promise.all([
-    client.employees.list({ company_id }),
-    client.company.get({ company_id }),
-  ]);
-  employees.value = people.employees;
-  timezone.value = company.timezone;
+async function loadWorkspace(): Promise<void> {
+  const [, { company }] = await Promise.all([loadPeople(), client.company.get({ company_id: getCompanyId() })]);
+  putCompany(company);
+}
+
+export async function loadPeople(signal?: AbortSignal): Promise<void> {
+  const answer = await client.employees.list({ company_id: getCompanyId() }, { signal });
+  employees.value = answer.employees;
+}
+
+/** Adds an employee, or shows one as they are now. */
+export function putEmployee(employee: Employee): void {
+  employees.value = [...employees.value.filter(({ _id }) => _id !== employee._id), employee];
+}
+
+/** Shows the company as it is now. */
+export function putCompany({ name, timezone: zone }: Company): void {
+  renamed.value = name;
+  timezone.value = zone;
 }
 
 let leaving = new AbortController();

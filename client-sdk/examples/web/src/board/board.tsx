@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { getMe, session } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { Loading, statuses } from '../parts.tsx';
 import { boardHref } from '../route.ts';
 import { dayIn, dayInWords, now } from '../time.ts';
 import { useTitle } from '../use-title.ts';
-import { projects, timezone } from '../workspace.ts';
+import { companyName, getMyself, projects, timezone } from '../workspace.ts';
 import { Column } from './column.tsx';
 import { Figures } from './figures.tsx';
 import { FirstProject } from './first-project.tsx';
@@ -21,7 +20,7 @@ export function Board({ projectId, mine }: BoardProps): JSX.Element {
   const [isNew, setNew] = useState(false);
   const live = useLiveTasks({ projectId, mine });
   const today = dayIn(timezone.value, Math.floor(now.value / 60_000) * 60_000);
-  const firstName = getMe().name.split(' ')[0]!;
+  const firstName = getMyself().name.split(' ')[0]!;
 
   return (
     <>
@@ -33,7 +32,7 @@ export function Board({ projectId, mine }: BoardProps): JSX.Element {
         <Figures changes={live?.changes.value ?? 0} />
       </div>
       {projects.value === null && <Loading label="Reading the projects" lines={6} />}
-      {projects.value?.length === 0 && <FirstProject companyName={session.value?.company?.company_name ?? ''} />}
+      {projects.value?.length === 0 && <FirstProject companyName={companyName.value} />}
       {projects.value && projects.value.length > 0 && (
         <>
           <div class="toolbar">

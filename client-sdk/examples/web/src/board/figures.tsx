@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { client, getCompanyId } from '../client.ts';
+import { Figure } from '../parts.tsx';
 import { logged } from '../shell/timer.ts';
 import { useLoad } from '../use-load.ts';
 
@@ -11,20 +12,12 @@ export function Figures({ changes }: { changes: number }): JSX.Element | null {
   );
   if (!value || value.tasks.total === 0) return null;
   const { tasks, hours } = value;
-  const figures: [name: string, value: string, isBad?: boolean][] = [
-    ['Open tasks', String(tasks.total - tasks.byStatus.done)],
-    ['Overdue', String(tasks.overdue), tasks.overdue > 0],
-    ['Done this week', String(tasks.completedThisWeek)],
-    ['Hours this week', hours.thisWeek.toLocaleString('en-GB', { maximumFractionDigits: 1 })],
-  ];
   return (
     <dl class="figures">
-      {figures.map(([name, value, isBad]) => (
-        <div key={name} class={isBad === true ? 'figure bad' : 'figure'}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      <Figure name="Open tasks" value={tasks.total - tasks.byStatus.done} />
+      <Figure name="Overdue" value={tasks.overdue} isBad={tasks.overdue > 0} />
+      <Figure name="Done this week" value={tasks.completedThisWeek} />
+      <Figure name="Hours this week" value={hours.thisWeek.toLocaleString('en-GB', { maximumFractionDigits: 1 })} />
     </dl>
   );
 }

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { client } from '../client.ts';
-import { Field, Problem } from '../parts.tsx';
+import { Field } from '../field.tsx';
+import { Problem } from '../parts.tsx';
 import { useForm } from '../use-form.ts';
 import { putProject } from '../workspace.ts';
 

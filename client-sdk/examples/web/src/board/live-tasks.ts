@@ -48,7 +48,7 @@ export function openTasks({ filter, projectIds, shown }: Opening): LiveTasks {
 
   function take(event: TasksOnProjectEvent): void {
     changes.add();
-    if (!columns.value || event.type === 'project.deleted') return reload();
+    if (!columns.value || event.type === 'project.deleted' || event.type === 'project.imported') return reload();
     if (event.type !== 'task.created' && event.type !== 'task.updated' && event.type !== 'task.deleted') return;
     const next = moveTask(columns.value, event, (task) => matches(task, filter, getMe()._id));
     if (next === 'unknown') reload();

@@ -1,19 +1,19 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { client, getCompanyId, getMe } from '../client.ts';
+import { client, getCompanyId } from '../client.ts';
 import { Icon } from '../icon.tsx';
 import { Loading, Problem } from '../parts.tsx';
 import { logged } from '../shell/timer.ts';
 import { addDays, dayIn, dayInWords, daysInWords, duration, startOfWeek } from '../time.ts';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
-import { timezone } from '../workspace.ts';
+import { getMyself, timezone } from '../workspace.ts';
 import { HoursChart, type DayHours } from './hours-chart.tsx';
 
 /** The hours of a week by day, one's own or those of everybody. */
 export function Hours(): JSX.Element {
   useTitle('Hours');
-  const { _id, isAdmin, isTeamLeader } = getMe();
+  const { _id, isAdmin, isTeamLeader } = getMyself();
   const maySeeAll = isAdmin || isTeamLeader;
   const [weeksAgo, setWeeksAgo] = useState(0);
   const [isAll, setAll] = useState(false);

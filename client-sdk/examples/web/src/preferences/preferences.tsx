@@ -4,6 +4,7 @@ import { client, getMe } from '../client.ts';
 import { write } from '../network.ts';
 import { announce, attempt } from '../notices.ts';
 import { Loading, Problem } from '../parts.tsx';
+import { SettingsHead } from '../settings/settings-head.tsx';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 
@@ -37,9 +38,7 @@ export function Preferences(): JSX.Element {
 
   return (
     <>
-      <div class="page-head">
-        <h1>Notification preferences</h1>
-      </div>
+      <SettingsHead heading="Notification preferences" />
       <Problem text={value ? null : problem} onRetry={reload} />
       {!value && problem === null && <Loading label="Reading your preferences" lines={5} />}
       {value && (

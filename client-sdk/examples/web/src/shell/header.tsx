@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
-import { client, getMe, session } from '../client.ts';
+import { client, getMe } from '../client.ts';
 import { Icon, type IconName } from '../icon.tsx';
 import { write } from '../network.ts';
 import { attempt } from '../notices.ts';
 import { Avatar, initialsOf } from '../parts.tsx';
 import { route, weekHref } from '../route.ts';
 import { nextTheme, theme } from '../theme.ts';
+import { companyName, getMyself } from '../workspace.ts';
 import { Bell } from './bell.tsx';
 import { usePopover } from './popover.ts';
 import { TimerPill } from './timer-pill.tsx';
@@ -25,7 +26,7 @@ export function Header(): JSX.Element {
     <header class="top">
       <a class="brand" href="#/tasks">
         <Mark />
-        <span>{session.value?.company?.company_name}</span>
+        <span>{companyName.value}</span>
       </a>
       <nav aria-label="Views">
         <NavLink href="#/tasks" icon="board" isCurrent={view === 'board' || view === 'task'}>
@@ -36,6 +37,9 @@ export function Header(): JSX.Element {
         </NavLink>
         <NavLink href={weekHref()} icon="sheet" isCurrent={view === 'week' || view === 'period'}>
           Week
+        </NavLink>
+        <NavLink href="#/people" icon="people" isCurrent={view === 'people' || view === 'person'}>
+          People
         </NavLink>
       </nav>
       <div class="top-tools">
@@ -81,7 +85,8 @@ export function ThemeButton(): JSX.Element {
 
 function PersonMenu(): JSX.Element {
   const { isOpen, setOpen, box, button } = usePopover();
-  const { _id, name, email } = getMe();
+  const { email } = getMe();
+  const { _id, name } = getMyself();
   return (
     <div class="popover-place" ref={box}>
       <button
@@ -100,12 +105,17 @@ function PersonMenu(): JSX.Element {
           <p>
             <strong>{name}</strong>
             <span>{email}</span>
-            <span>{session.value?.company?.company_name}</span>
+            <span>{companyName.value}</span>
           </p>
-          <a class="button wide" href="#/notification-preferences" onClick={() => setOpen(false)}>
-            <Icon name="bell" />
+          <MenuLink href="#/account" icon="person" onFollow={() => setOpen(false)}>
+            Account
+          </MenuLink>
+          <MenuLink href="#/notification-preferences" icon="bell" onFollow={() => setOpen(false)}>
             Notification preferences
-          </a>
+          </MenuLink>
+          <MenuLink href="#/company" icon="company" onFollow={() => setOpen(false)}>
+            Company
+          </MenuLink>
           <button
             type="button"
             class="button wide"
@@ -117,5 +127,24 @@ function PersonMenu(): JSX.Element {
         </section>
       )}
     </div>
+  );
+}
+
+function MenuLink({
+  href,
+  icon,
+  onFollow,
+  children,
+}: {
+  href: string;
+  icon: IconName;
+  onFollow(): void;
+  children: string;
+}): JSX.Element {
+  return (
+    <a class="button wide" href={href} onClick={onFollow}>
+      <Icon name={icon} />
+      {children}
+    </a>
   );
 }

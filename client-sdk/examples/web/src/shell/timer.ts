@@ -10,7 +10,7 @@ import { duration, now } from '../time.ts';
 
 export const timer = signal<Timer | null>(null);
 export const timedTitle = signal('');
-/** Counts the logs that timers made, for what shows logged time. */
+/** Counts the changes of one's own time, by the timer and by hand, for what shows it. */
 export const logged = signal(0);
 
 export const elapsedSeconds = computed(() =>

@@ -51,7 +51,12 @@ export function SignIn(): JSX.Element {
             </button>
           </div>
           {way === 'password' ? (
-            <PasswordForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
+            <>
+              <PasswordForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
+              <a class="button ghost wide" href="#/forgotten-password">
+                Forgotten your password?
+              </a>
+            </>
           ) : (
             <CodeForm email={email} onEmail={setEmail} onSignedIn={onSignedIn} />
           )}

@@ -15,10 +15,13 @@ import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 import { nameOf, projectNameOf, timezone } from '../workspace.ts';
 import { LoggedTime } from './logged-time.tsx';
+import { TaskActions } from './task-actions.tsx';
+import { useTaskEvents } from './use-task-events.ts';
 
 /** One task: what it is, who does it, the time on it, and the comments on it. */
 export function TaskPage({ taskId, commentId }: { taskId: number; commentId: number | null }): JSX.Element {
   const [changed, setChanged] = useState<Task | null>(null);
+  const [timeChanges, setTimeChanges] = useState(0);
   const { value, problem, error, reload } = useLoad(
     async (signal) => {
       const task = await client.tasks.get({ task_id: taskId }, { signal });
@@ -28,7 +31,10 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
     [taskId],
   );
   const task = changed ?? value;
+  const show = (next: Task): void =>
+    setChanged((before) => (before && before.updatedAt > next.updatedAt ? before : next));
   useTitle(task?.title ?? 'Task');
+  useTaskEvents(task, { onTask: show, onTime: () => setTimeChanges((before) => before + 1), reload });
 
   if (error?.code === 'NOT_FOUND') {
     return (
@@ -49,7 +55,7 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
     );
 
   const change = async (status: Status): Promise<void> =>
-    setChanged(await write(() => client.tasks.update({ task_id: taskId, status })));
+    show(await write(() => client.tasks.update({ task_id: taskId, status })));
 
   return (
     <div class="task-page">
@@ -59,14 +65,17 @@ export function TaskPage({ taskId, commentId }: { taskId: number; commentId: num
           <Icon name="right" />
           <a href={boardHref({ projectId: task.projectId, mine: false })}>{projectNameOf(task.projectId)}</a>
         </nav>
-        <h1>{task.title}</h1>
+        <div class="task-head">
+          <h1>{task.title}</h1>
+          <TaskActions task={task} onSaved={show} />
+        </div>
         {task.description !== null && <p class="description">{task.description}</p>}
       </div>
       <aside class="task-facts card" aria-label="About this task">
         <TimerButton task={task} />
         <StatusPicker status={task.status} onPick={(status) => attempt(async () => change(status))} />
         <Facts task={task} />
-        <LoggedTime taskId={taskId} />
+        <LoggedTime task={task} changes={timeChanges} />
       </aside>
       <CommentsView task={task} targetId={commentId} />
     </div>

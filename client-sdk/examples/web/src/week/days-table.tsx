@@ -1,10 +1,18 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { Icon } from '../icon.tsx';
 import { dayInWords, shortDuration, signedDuration } from '../time.ts';
 import { sumOf, type Day } from './load-week.ts';
 
 /** The days of a week: what was worked on each against what was expected. */
-export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.Element {
+export function DaysTable({
+  days,
+  today,
+  children,
+}: {
+  days: Day[];
+  today: string;
+  children: ComponentChildren;
+}): JSX.Element {
   const sum = sumOf(days);
   const longest = Math.max(
     1,
@@ -52,6 +60,7 @@ export function DaysTable({ days, today }: { days: Day[]; today: string }): JSX.
           Locked: nothing can be logged or changed on this day.
         </p>
       )}
+      {children}
     </section>
   );
 }

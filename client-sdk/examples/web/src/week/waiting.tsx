@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TimesheetPeriod } from 'work-management-client';
-import { client, getCompanyId, getMe } from '../client.ts';
+import { client, getCompanyId } from '../client.ts';
 import { explain } from '../notices.ts';
 import { Loading, Problem } from '../parts.tsx';
 import { useLoad } from '../use-load.ts';
-import { activeEmployees } from '../workspace.ts';
+import { activeEmployees, getMyself } from '../workspace.ts';
 import { useDecisions, type Decision } from './decisions.ts';
 import { RejectDialog } from './reject-dialog.tsx';
 import { WaitingRow } from './waiting-row.tsx';
@@ -133,6 +133,6 @@ export function Waiting({ changes, onDecided }: { changes: unknown; onDecided():
 
 /** Nobody decides on their own time, unless they are the only active admin. */
 function mayDecide({ employee_id: employeeId }: TimesheetPeriod): boolean {
-  const { _id, isAdmin } = getMe();
+  const { _id, isAdmin } = getMyself();
   return employeeId !== _id || (isAdmin && activeEmployees.value.every((one) => one._id === _id || !one.isAdmin));
 }

@@ -1,0 +1,29 @@
+import type { Reading } from './drafts.ts';
+import { parseTimestamp } from './local-time.ts';
+import type { RowReader } from './row-reader.ts';
+
+/** The day on which a task is due, in the stated time zone; null where the row says none. */
+export function readDueDate<Field extends string>(
+  row: RowReader<Field>,
+  field: Field,
+  { dates, zone }: Reading,
+): string | null {
+  const text = row.cell(field);
+  if (text === '') return null;
+  const moment = parseTimestamp(text);
+  return (moment ? zone.dayOf(moment) : row.read(field, () => dates.readDayTime(text).day)) ?? null;
+}
+
+/** When a task was done, by the first of these fields that is there; now where the row does not say. */
+export function readCompletion<Field extends string>(
+  row: RowReader<Field>,
+  fields: readonly Field[],
+  { dates, zone, now }: Reading,
+): Date | null {
+  const field = fields.find((one) => row.cell(one) !== '');
+  if (field === undefined) return now;
+  const text = row.cell(field);
+  const read = () => parseTimestamp(text) ?? new Date(zone.momentsAt(dates.readDayTime(text))[0] ?? now);
+  const moment = row.read(field, read);
+  return moment && moment < now ? moment : now;
+}

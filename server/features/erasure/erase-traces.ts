@@ -1,0 +1,122 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../db/open.ts';
+import { noCompany } from '../../kernel/audit-log.ts';
+import { handlerOf, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
+import { unseal } from '../../platform/seal.ts';
+import { eraseEntries } from '../audit/erase-entries.ts';
+import { clearStoredAnswers, eraseTraces, sealedFor, type KnownAs } from '../employees/erased.ts';
+import { eraseFromTable, type ErasedTable } from './erase-batches.ts';
+import { eraseFromChanges, readEarlierNames } from './audited-person.ts';
+import { createEraser } from './known-as.ts';
+
+/*
+ * Erases a person from what others wrote and what the service has stored of them. It runs after the erasure of the employee, and
+ * once more ten minutes later, for what was being written at that moment. What people wrote about work stays: docs/personal-data.md.
+ */
+
+/** Answers that were being stored at the moment of the erasure are as old. */
+const answersInTransitMs = 10_000;
+
+const aboutEmployee = (employeeId: number) => sql<boolean>`(
+  t.payload ->> 'employeeId' = ${String(employeeId)} or t.payload -> 'apiKey' ->> 'userId' = ${String(employeeId)}
+)`;
+
+const tables: ErasedTable[] = [
+  { name: 'comments', key: { comment_id: 'bigint' }, columns: { message: 'text', mentioned_emails: 'text[]' } },
+  { name: 'notifications', key: { notification_id: 'bigint' }, columns: { title: 'text', message: 'text' } },
+  {
+    name: 'events',
+    key: { stream: 'text', sequence: 'bigint' },
+    columns: { payload: 'jsonb' },
+    also: aboutEmployee,
+  },
+  { name: 'webhook_messages', key: { message_id: 'bigint' }, columns: { payload: 'jsonb' }, also: aboutEmployee },
+  {
+    name: 'webhook_attempts',
+    key: { message_id: 'bigint', attempt_id: 'bigint' },
+    columns: { answer: 'text' },
+  },
+];
+
+const run = handlerOf(eraseTraces, async (services, payload) => {
+  const { companyId, employeeId, accountId, actorId, erasedAt, sealed } = payload;
+  const { database, tokens } = services;
+  const person = { companyId, employeeId };
+  const { db } = database.forCompany(companyId);
+  const given = JSON.parse(await unseal(Buffer.from(sealed), tokens.deriveKeys(...sealedFor(person)))) as KnownAs;
+  const knownAs = await withoutColleagues(db, person, merge(given, await readEarlierNames(db, person)));
+  const eraser = createEraser(knownAs, employeeId);
+
+  for (const table of tables) await eraseFromTable(services, table, person, eraser);
+  await clearStoredAnswers(database.db, companyId, new Date(Date.parse(erasedAt) + answersInTransitMs));
+  await eraseFromJobs(services, { ...person, accountId }, knownAs);
+
+  const about = { erased: { company: companyId, employee: employeeId }, by: actorId, at: erasedAt };
+  const accountIds = accountId === null ? [] : [accountId];
+  const { pattern } = eraser;
+  await eraseEntries({ database, tokens }, companyId, {
+    employeeId,
+    accountIds,
+    pattern,
+    about,
+    erase: (changes) => eraseFromChanges(changes, employeeId, eraser),
+  });
+  // Sign-ins without a company, and failed ones, are in the log of none.
+  if (accountId !== null)
+    await eraseEntries({ database, tokens }, noCompany, {
+      employeeId: null,
+      accountIds,
+      pattern,
+      about,
+      erase: eraser.erase,
+    });
+});
+
+const merge = (one: KnownAs, other: KnownAs): KnownAs => ({
+  names: [...new Set([...one.names, ...other.names])],
+  addresses: [...new Set([...one.addresses, ...other.addresses])],
+});
+
+/** Without what a colleague is called too: a text with it may mean the colleague. */
+async function withoutColleagues(
+  db: Db,
+  { companyId, employeeId }: { companyId: number; employeeId: number },
+  { names, addresses }: KnownAs,
+): Promise<KnownAs> {
+  const colleagues = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '<>', employeeId)
+    .where((eb) =>
+      eb.or([
+        eb(eb.fn('lower', ['name']), '=', eb.fn.any(eb.val(names.map((name) => name.toLowerCase())))),
+        eb('email', '=', eb.fn.any(eb.val(addresses))),
+      ]),
+    )
+    .select(['name', 'email'])
+    .execute();
+  const taken = new Set(colleagues.flatMap(({ name, email }) => [name.toLowerCase(), email]));
+  return {
+    names: names.filter((name) => !taken.has(name.toLowerCase())),
+    addresses: addresses.filter((address) => !taken.has(address)),
+  };
+}
+
+/** Mails that wait for an account which is no more are not sent, and no error of a mail names its address. */
+async function eraseFromJobs(
+  { database: { db } }: JobServices,
+  { accountId }: { accountId: number | null },
+  { addresses }: KnownAs,
+): Promise<void> {
+  if (accountId === null || addresses.length === 0) return;
+  await sql`
+    delete from jobs where payload ->> 'email' = any(${addresses}::text[])
+      and (leased_until is null or leased_until < now())`.execute(db);
+  await sql`
+    update jobs set last_error = null
+    where last_error is not null and exists (
+      select from unnest(${addresses}::text[]) as a (address) where position(a.address in lower(last_error)) > 0
+    )`.execute(db);
+}
+
+export const handlers: AnyJobHandler[] = [run];

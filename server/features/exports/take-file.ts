@@ -1,0 +1,56 @@
+import type { Db } from '../../../db/open.ts';
+import { nobody, writeEntry, type Origin } from '../../kernel/audit-log.ts';
+import { Download } from '../../kernel/wire/download.ts';
+import type { Link } from './links.ts';
+import { selectExports } from './queries.ts';
+
+/** A finished file, and how long it is. */
+export type ExportFile = { download: Download; bytes: number };
+
+/** The file that a link leads to, while the admin who asked for it is one. That it is taken is a row of the audit log. */
+export async function takeFile(
+  db: Db,
+  { companyId, exportId }: Link,
+  { now, origin }: { now: Date; origin: Omit<Origin, 'operation'> },
+): Promise<ExportFile | undefined> {
+  const row = await selectExports(db, companyId, now)
+    .innerJoin('employees as e', (join) =>
+      join.onRef('e.company_id', '=', 'exports.company_id').onRef('e.employee_id', '=', 'exports.requested_by_id'),
+    )
+    .where('exports.export_id', '=', exportId)
+    .where('e.is_admin', '=', true)
+    .where('e.is_active', '=', true)
+    .where('e.is_deleted', '=', false)
+    .select(['exports.employee_id', 'exports.created_at', 'run', 'byte_count'])
+    .executeTakeFirst();
+  if (!row || row.run === null) return undefined;
+  const change = {
+    event: 'file.exported',
+    kind: 'export',
+    id: exportId,
+    before: null,
+    after: { userId: row.employee_id },
+  };
+  const subject = { kind: 'export', id: exportId };
+  await writeEntry(db, { ...nobody, companyId, ...origin, operation: 'exports.take', subject, changes: [change] });
+  const whose = row.employee_id === null ? `company-${companyId}` : `person-${row.employee_id}`;
+  const filename = `export-${whose}-${row.created_at.toISOString().slice(0, 10)}.zip`;
+  const body = partsOf(db, { companyId, exportId, run: row.run });
+  return { download: new Download({ format: 'zip', filename, body }), bytes: row.byte_count! };
+}
+
+/** The parts one after another, so that no connection waits for the reader. */
+async function* partsOf(db: Db, { companyId, exportId, run }: Link & { run: string }): AsyncGenerator<Buffer> {
+  for (let part = 0; ; part += 1) {
+    const row = await db
+      .selectFrom('export_parts')
+      .where('company_id', '=', companyId)
+      .where('export_id', '=', exportId)
+      .where('run', '=', run)
+      .where('part', '=', part)
+      .select('content')
+      .executeTakeFirst();
+    if (!row) return;
+    yield row.content;
+  }
+}

@@ -1,0 +1,247 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { givenFile, scriptFolder } from '../examples/run-script.ts';
+import { password, startService } from '../support/service.ts';
+import { startWork } from '../support/work.ts';
+import { openWms } from './wms.ts';
+
+/* The command as its users have it: the published program, as a process, against a real service. */
+
+const service = await startService();
+const admin = await service.registerCompany({ firstName: 'Ada' });
+const { projectId, taskId } = await startWork(admin, { name: 'Winter fair' });
+const wms = await openWms({ WMS_URL: service.url });
+
+/** Signs in by a mailed code, as a person does at the terminal. */
+async function signIn(email: string, own = wms, ...more: string[]): Promise<string> {
+  const login = own.start(['login', '--email', email, ...more]);
+  await login.said('Code: ', 'stderr');
+  await service.drain();
+  login.type(`${service.mailbox.lastCode(email)}\n`);
+  const { code, stdout, stderr } = await login.ended;
+  expect(stderr).not.toMatch(/\d{6}/);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return stdout;
+}
+
+async function companyName(): Promise<string> {
+  const { body } = await admin.get(`/company/${admin.companyId}/details/`);
+  return body.company.name;
+}
+
+describe('signing in', () => {
+  test('is done with a mailed code', async () => {
+    expect(await signIn(admin.email)).toBe(
+      `Signed in at ${service.url} as ${admin.name} <${admin.email}>, ${await companyName()}.\n`,
+    );
+  });
+
+  test('is remembered in a file that only its owner can read', async () => {
+    expect((await stat(wms.signInFile)).mode & 0o777).toBe(0o600);
+    expect((await stat(dirname(wms.signInFile))).mode & 0o777).toBe(0o700);
+  });
+
+  test('says who calls, and where', async () => {
+    const { code, stdout } = await wms.run(['whoami']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${admin.name} <${admin.email}>, ${await companyName()}\n${service.url}, by a session\n`,
+    });
+  });
+
+  test('is used at the service where it was made, and at no other', async () => {
+    const elsewhere = await wms.run(['whoami'], { WMS_URL: 'http://127.0.0.1:9' });
+    expect(elsewhere).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'Nobody is signed in at http://127.0.0.1:9: `wms login` signs in, or set WMS_API_KEY.\n',
+    });
+  });
+
+  test('ends with logout, on the service too', async () => {
+    const other = await openWms({ WMS_URL: service.url });
+    await signIn(admin.email, other);
+    const stored = await readFile(other.signInFile);
+    expect(await other.run(['logout'])).toMatchObject({ code: 0, stdout: `Signed out at ${service.url}.\n` });
+    expect(String(await readFile(other.signInFile))).not.toContain('Token');
+    await writeFile(other.signInFile, stored);
+    const { code, stderr } = await other.run(['tasks', 'list']);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('(SESSION_ENDED)\nSign in with `wms login`')]);
+  });
+
+  test('takes a password without showing it, and refuses a wrong one', async () => {
+    const other = await openWms({ WMS_URL: service.url });
+    const { email } = await service.addEmployee(admin);
+    const parameters = ['login', '--email', email, '--password'];
+    const wrong = await other.run(parameters, {}, 'not the password\n');
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('(INVALID_CREDENTIALS)')]);
+    const right = await other.run(parameters, {}, `${password}\n`);
+    expect([right.code, right.stdout + right.stderr]).toEqual([0, expect.not.stringContaining(password)]);
+  });
+});
+
+describe('an API key', () => {
+  async function makeKey(...scopes: string[]): Promise<string> {
+    const { body } = await admin.post('/api/api-keys/', { name: 'Command', scopes });
+    return body.key;
+  }
+
+  test('is read from the standard input and stored, if it works', async () => {
+    const other = await openWms({ WMS_URL: service.url });
+    const key = await makeKey('read', 'write');
+    const wrong = await other.run(['login', '--key', '-'], {}, 'wms_wrong\n');
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.not.stringContaining('wms_wrong')]);
+    await expect(readFile(other.signInFile)).rejects.toThrow('ENOENT');
+
+    const login = await other.run(['login', '--key', '-'], {}, `${key}\n`);
+    expect([login.code, login.stdout]).toEqual([0, expect.stringContaining(admin.email)]);
+    expect(login.stdout + login.stderr).not.toContain(key);
+    // Company and person are those of the key.
+    const logged = await other.run(['log', '30m', 'turn', '--on', '2026-03-02']);
+    expect([logged.code, logged.stdout]).toEqual([0, expect.stringMatching(/^Logged 30 min on "Turn the crank"/)]);
+    expect((await other.run(['logout'])).stdout).toBe(
+      'The API key is forgotten here; `wms api-keys revoke` ends it.\n',
+    );
+  });
+
+  test('on the command line is refused, and not repeated', async () => {
+    const { code, stdout, stderr } = await wms.run(['login', '--key', 'wms_secret']);
+    expect([code, stdout + stderr]).toEqual([2, expect.not.stringContaining('wms_secret')]);
+  });
+
+  test('in WMS_API_KEY goes before what is stored, and says what it lacks', async () => {
+    const settings = { WMS_API_KEY: await makeKey('tasks:read') };
+    expect((await wms.run(['whoami'], settings)).stdout).toContain('by the API key in WMS_API_KEY');
+    const { code, stderr } = await wms.run(['projects', 'create', '--name', 'No'], settings);
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/\(SCOPE_REQUIRED\)\nThe key lacks projects:write/)]);
+  });
+});
+
+test('somebody in several companies says which one', async () => {
+  const email = 'two.companies@example.com';
+  await service.registerCompany({ name: 'First Works', email });
+  await service.registerCompany({ name: 'Second Works', email });
+  const other = await openWms({ WMS_URL: service.url });
+  expect(await signIn(email, other, '--company', 'second')).toContain(', Second Works.');
+  expect((await other.run(['company', 'get'])).stdout).toContain('Second Works');
+});
+
+describe('an operation', () => {
+  test('answers people with a table, and programs with exactly what the service says', async () => {
+    const { code, stdout, stderr } = await wms.run(['tasks', 'list', '--status', 'todo']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [head, row] = stdout.split('\n');
+    expect(head).toMatch(/^id {2}title +status +project id/);
+    expect(row).toMatch(new RegExp(`^ *${taskId}  Turn the crank +todo +${projectId}`));
+    const json = await wms.run(['--json', 'tasks', 'list', '--status', 'todo']);
+    const { body } = await admin.get(`/api/tasks/company/${admin.companyId}/?status=todo`);
+    expect(JSON.parse(json.stdout)).toEqual(body);
+  });
+
+  test('takes names in place of identifiers, and every kind of flag', async () => {
+    const flags = ['--project-id', 'winter FAIR', '--title', 'Stand plan', '--estimated-hours', '1.5'];
+    const json = ['--input', '{"description":"From JSON","title":"Overridden"}', '--json'];
+    const { code, stdout, stderr } = await wms.run(['tasks', 'create', ...flags, '--owner-id', admin.email, ...json]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      projectId,
+      title: 'Stand plan',
+      estimatedHours: 1.5,
+      owner_id: admin.employeeId,
+      description: 'From JSON',
+    });
+    const emptied = await wms.run(['tasks', 'update', 'stand', '--no-estimated-hours', '--json']);
+    expect(JSON.parse(emptied.stdout)).toMatchObject({ title: 'Stand plan', estimatedHours: null });
+  });
+
+  test('is refused by the service with a code, the flag and a remedy', async () => {
+    const { code, stdout, stderr } = await wms.run(['tasks', 'create', '--project-id', '999', '--title', 'x']);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(stderr).toMatch(
+      /\(VALIDATION_FAILED\)\n {2}--project-id .*\n`wms tasks create --help` lists the flags\.\n$/,
+    );
+    const json = await wms.run(['tasks', 'get', '999', '--json']);
+    expect([json.code, JSON.parse(json.stderr)]).toEqual([
+      4,
+      expect.objectContaining({ code: 'NOT_FOUND', status: 404, operation: 'tasks.get' }),
+    ]);
+  });
+
+  test('reads every page of a list', async () => {
+    for (let count = 0; count < 21; count += 1)
+      await admin.post('/api/tasks/', { projectId, title: `Lantern ${count}` });
+    const { stdout } = await wms.run(['tasks', 'list', '--q', 'Lantern', '--all', '--json']);
+    expect(JSON.parse(stdout)).toHaveLength(21);
+    const first = await wms.run(['tasks', 'list', '--q', 'Lantern']);
+    expect(first.stdout).toContain('Page 1 of 2, 21 in all: --all shows every one.');
+  });
+
+  test('writes a file to its place, and never half of one', async () => {
+    const path = join(scriptFolder(), 'times.csv');
+    const range = ['--from', '2026-03-01', '--to', '2026-03-31'];
+    const { code, stdout } = await wms.run(['timesheets', 'csv', ...range, '--output', path]);
+    expect([code, stdout]).toEqual([0, '']);
+    const shown = await wms.run(['timesheets', 'csv', ...range]);
+    expect(shown.stdout).toBe(String(await readFile(path)));
+    expect(shown.stdout).toContain('Total');
+  });
+
+  test('sends a file by its path', async () => {
+    const create = { width: 8, height: 8, channels: 3 as const, background: 'teal' };
+    const path = await givenFile('ada.png', await sharp({ create }).png().toBuffer());
+    const { code, stderr } = await wms.run(['employees', 'update-picture', 'ada', '--profile-picture', path]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const csv = await givenFile(
+      'cards.csv',
+      'Card ID,Card Name,Card Description,Members,Due Date,List Name,Board Name,Archived\r\n1,Cut,,,,Doing,Fair,false\r\n',
+    );
+    const flags = ['--source', 'trello', '--time-zone', 'Europe/London', '--date-order', 'YMD', '--dry-run'];
+    const { stdout, stderr: problem } = await wms.run(['csv-imports', 'run', '--csv', csv, ...flags, '--json']);
+    expect(problem).toBe('');
+    expect(JSON.parse(stdout)).toMatchObject({ dry_run: true });
+  });
+});
+
+describe('shortcuts', () => {
+  test('log time on days before where nothing is logged yet', async () => {
+    const first = await wms.run(['log', '1h30m', 'Turn the crank', '--on', 'yesterday', '--note', 'Cranked']);
+    expect(first.stdout).toMatch(/^Logged 1 h 30 min on "Turn the crank": [\d-]+ 09:00 to 10:30\.\n$/);
+    const second = await wms.run(['log', '90m', String(taskId), '--on', 'yesterday']);
+    expect(second.stdout).toMatch(/ 10:30 to 12:00\.\n$/);
+  });
+
+  test('start and stop a timer', async () => {
+    expect((await wms.run(['timer', 'start', 'turn'])).stdout).toMatch(/^The timer runs on "Turn the crank" since /);
+    expect((await wms.run(['timer', 'stop'])).stdout).toMatch(/^Logged .* on "Turn the crank"\.\n$/);
+  });
+
+  test('watch a task until Ctrl-C', async () => {
+    const watching = wms.start(['watch', 'task', 'turn the crank', '--json']);
+    // It says nothing when it begins: what is written is repeated until it shows.
+    await expect
+      .poll(
+        async () => {
+          await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message: '<p>Hello</p>' });
+          return watching.stdout();
+        },
+        { timeout: 30_000, interval: 200 },
+      )
+      .toContain('comment.created');
+    watching.signal('SIGINT');
+    const { code, stdout } = await watching.ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.split('\n')[0]!)).toMatchObject({ type: 'comment.created', taskId });
+  });
+});
+
+test('two commands at once renew one session and leave one that works', async () => {
+  const stored = JSON.parse(String(await readFile(wms.signInFile)));
+  await writeFile(wms.signInFile, JSON.stringify({ ...stored, session: { ...stored.session, expiresAt: 1 } }));
+  const ended = await Promise.all([1, 2, 3].map(() => wms.run(['whoami'])));
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+  const renewed = JSON.parse(String(await readFile(wms.signInFile)));
+  expect(renewed.session.rotation).toBe(stored.session.rotation + 1);
+  expect((await wms.run(['whoami'])).code).toBe(0);
+});
