@@ -2309,8 +2309,8 @@ export interface AuditEntry {
   network: string | null;
   /** Identifier of the request, as in the log */
   requestId: string | null;
-  /** How it was called; `job`: by the service itself, later */
-  transport: 'rest' | 'trpc' | 'job';
+  /** How it was called; `mcp`: by an agent; `job`: by the service itself, later */
+  transport: 'rest' | 'trpc' | 'mcp' | 'job';
   /** What it was done to */
   subject: {
     /** The kind of thing */

@@ -17,7 +17,7 @@ import { toChange, type AuditChange, type Subject } from './audit-change.ts';
 /** What concerns no company: sign-ins of people without one, and failures at addresses that nobody has. */
 export const noCompany = 0;
 
-export type Transport = 'rest' | 'trpc' | 'job';
+export type Transport = 'rest' | 'trpc' | 'mcp' | 'job';
 
 /** Who does something. */
 export type Actor = {

@@ -61,8 +61,8 @@ export const AuditEntry = z
       .nullable()
       .meta({ description: 'Identifier of the request, as in the log', examples: ['b4c5e0f2'] }),
     transport: z
-      .enum(['rest', 'trpc', 'job'])
-      .meta({ description: 'How it was called; `job`: by the service itself, later' }),
+      .enum(['rest', 'trpc', 'mcp', 'job'])
+      .meta({ description: 'How it was called; `mcp`: by an agent; `job`: by the service itself, later' }),
     subject: z
       .object({
         kind: z.string().meta({ description: 'The kind of thing', examples: ['task'] }),
