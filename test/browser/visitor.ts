@@ -41,6 +41,8 @@ export function createVisitor(window: Window): Visitor {
     bell: button(/^Notifications/),
     alert: page.getByRole('alert'),
     async signIn(email, secret = password) {
+      // The form of a forgotten password has an address as well, and what is typed into it is gone with it.
+      await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
       await page.getByLabel('E-mail address').fill(email);
       await page.getByLabel('Password').fill(secret);
       await page.locator('form').getByRole('button', { name: 'Sign in' }).click();

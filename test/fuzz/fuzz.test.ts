@@ -121,7 +121,8 @@ const plants: Planted[] = [
 describe('the fuzz', () => {
   test('finds nothing where nothing is wrong', async () => {
     const { failures, byStatus } = await run(() => undefined, 1);
-    expect(failures).toEqual([]);
+    // As text: an object in an array is shortened where a test fails.
+    expect(failures.map((failure) => JSON.stringify(failure)).join('\n')).toBe('');
     expect([...byStatus.values()].reduce((sum, count) => sum + count)).toBe(1000);
     for (const status of [200, 400, 401, 403, 404]) expect(byStatus.get(status)).toBeGreaterThan(20);
   });
