@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { oas31 } from 'zod-openapi';
+import { answerMalformedRequest } from '../../server/surfaces/http/malformed-request.ts';
 import { startService } from '../support/service.ts';
 import { readDocument } from './document.ts';
 import { fuzz, preparingNetwork, type FuzzReport } from './fuzz.ts';
@@ -44,6 +45,8 @@ async function startPlanted(plant: Plant): Promise<string> {
       response.writeHead(status, others).end(body);
     })().catch(() => request.socket.destroy());
   });
+  // What is no HTTP never gets behind it, and is answered as the service answers it.
+  server.on('clientError', answerMalformedRequest);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();

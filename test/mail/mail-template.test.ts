@@ -8,10 +8,11 @@ import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 
 const service = await startService({ settings: { webhookNetworks: ['127.0.0.1'] } });
-const { mailbox, anonymous } = service;
+const { mailbox, anonymous, clock } = service;
 
 /** Words that would go wrong in HTML, in a header, or at the end of what is cut off. */
 const company = `<b>Engines</b> & "Söhne" O'Hara 🦉`;
+const dayMs = 24 * 3_600_000;
 
 beforeAll(async () => {
   const ada = await service.registerCompany({ name: company, email: 'ada@example.com' });
@@ -39,6 +40,14 @@ beforeAll(async () => {
   await service.app.webhookWorker.drain();
   await service.drain();
   await ada.post(`/api/company/${ada.companyId}/close/`, { name: company });
+  await service.drain();
+  const mary = await service.registerCompany({ name: company, email: 'mary@example.com' });
+  const inDays = (days: number) =>
+    `${new Date(clock.now().getTime() + days * dayMs).toISOString().slice(0, 10)}T12:00:00Z`;
+  const expiresAt = inDays(30);
+  await mary.post('/api/api-keys/', { name: 'Nightly <import>', scopes: ['read'], expiresAt });
+  clock.advance({ ms: Date.parse(inDays(24)) - clock.now().getTime() });
+  await service.app.mornings.run();
   await service.drain();
 });
 
