@@ -40,7 +40,8 @@ export type Span = { start: number; end: number };
 
 /**
  * Where time without a clock is put on its day, so that it overlaps nothing that is logged: today as late as it can be
- * until now, on another day as early as it can be from nine. Undefined if there is no room.
+ * until now, and then it may begin before midnight; on another day as early as it can be from nine. Undefined if there is
+ * no room.
  */
 export function findRoom(lengthMs: number, day: Date, taken: readonly Span[], now: Date): Span | undefined {
   const end = nextDay(day).getTime();
@@ -50,7 +51,7 @@ export function findRoom(lengthMs: number, day: Date, taken: readonly Span[], no
   if (isToday) {
     let latest = now.getTime();
     for (const span of busy.toReversed()) if (span.end > latest - lengthMs && span.start < latest) latest = span.start;
-    return latest - lengthMs >= day.getTime() ? { start: latest - lengthMs, end: latest } : undefined;
+    return latest > day.getTime() ? { start: latest - lengthMs, end: latest } : undefined;
   }
   for (const from of [nine, day.getTime()]) {
     let earliest = from;

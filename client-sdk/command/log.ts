@@ -87,11 +87,15 @@ function startOf(day: Date, at: string): number {
   return new Date(day.getFullYear(), day.getMonth(), day.getDate(), Number(hour), Number(minute)).getTime();
 }
 
-/** One's own logs that touch a day. Days of timesheets are those of the company, so its neighbours are read too. */
+/**
+ * One's own logs that touch a day or the one before. Days of timesheets are those of the company, so their neighbours are
+ * read too.
+ */
 async function readTaken(client: Client, day: Date, signal: AbortSignal): Promise<Span[]> {
   const caller = await findCaller(client, signal);
   if (!caller) return [];
-  const range = { from: localDay(nextDay(day, -1)), to: localDay(nextDay(day)) };
+  const dayBefore = nextDay(day, -1);
+  const range = { from: localDay(nextDay(day, -2)), to: localDay(nextDay(day)) };
   const sheet = await client.timesheets.get({ ...range, userId: caller.employeeId, groupBy: 'task' }, { signal });
   const taken: Span[] = [];
   for (const row of sheet.rows) {
@@ -99,7 +103,7 @@ async function readTaken(client: Client, day: Date, signal: AbortSignal): Promis
     const { taskLogs } = await client.taskLogs.listByTask({ taskId: row.taskId }, { signal });
     for (const { userId, startTime, endTime } of taskLogs) {
       const span = { start: Date.parse(startTime), end: Date.parse(endTime) };
-      if (userId === caller.employeeId && span.end > day.getTime() && span.start < nextDay(day).getTime())
+      if (userId === caller.employeeId && span.end > dayBefore.getTime() && span.start < nextDay(day).getTime())
         taken.push(span);
     }
   }

@@ -54,6 +54,13 @@ describe('time without a clock', () => {
     expect(findRoom(hour / 2, today, taken, now)).toEqual({ start: at(10), end: at(10, 30) });
   });
 
+  test('begins before midnight, shortly after it, and is never wholly on the day before', () => {
+    const early = new Date(at(0, 15));
+    expect(findRoom(hour, today, [], early)).toEqual({ start: at(23, 15, 1), end: at(0, 15) });
+    const taken = [{ start: at(23, 30, 1), end: at(0, 10) }];
+    expect(findRoom(hour, today, taken, early)).toBeUndefined();
+  });
+
   test('begins at nine on another day, after what is logged', () => {
     expect(findRoom(hour, before, [], now)).toEqual({ start: at(9, 0, 1), end: at(10, 0, 1) });
     const taken = [{ start: at(8, 0, 1), end: at(9, 30, 1) }];
@@ -62,7 +69,6 @@ describe('time without a clock', () => {
 
   test('begins at midnight where there is too much of it, and has no room in a full day', () => {
     expect(findRoom(20 * hour, before, [], now)).toEqual({ start: at(0, 0, 1), end: at(20, 0, 1) });
-    expect(findRoom(20 * hour, today, [], now)).toBeUndefined();
     expect(findRoom(hour, before, [{ start: at(0, 0, 1), end: at(23, 30, 1) }], now)).toBeUndefined();
   });
 });
