@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { importCompany } from '../../../server/features/exports/import-company.ts';
 import { openArchive } from '../../../server/features/exports/read-archive.ts';
 import { errorOf, type Actor } from '../../support/actor.ts';
@@ -206,7 +206,7 @@ describe('what a search finds', () => {
     const task = await addTask(company, id, 'Map of 東京');
     await addComment(company, task, 'Cartographers wanted');
     const folder = await mkdtemp(join(tmpdir(), 'wms-search-'));
-    afterAll(() => rm(folder, { recursive: true }));
+    onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, 'export.zip');
     writeFileSync(file, await exportFile(service, company));
     const archive = await openArchive(file);
