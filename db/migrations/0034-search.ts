@@ -253,7 +253,7 @@ const matches = () => `
         found := found + added;
         exit when found >= rows_max or below = 0;
         above := below;
-        -- Twice as far as enough rows reach if they are as frequent there.
+        -- How many rows to look at next: if matches stay as frequent, twice as many as are needed.
         below := case when found > 0 then newest - 2 * (newest - below) * rows_max / found end;
       end loop;
       exit when found < rows_max or cardinality(leads) = 1;
