@@ -1,16 +1,9 @@
-import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
-import { createApp } from '../../server/app.ts';
-import { createIdentityProvider } from '../../server/platform/identity-provider.ts';
-import { createLimits } from '../../server/platform/rate-limits.ts';
-import { createTokens } from '../../server/platform/tokens.ts';
-import { generateKeys } from '../../server/platform/signing-keys.ts';
-import { createLogger } from '../../server/platform/log.ts';
-import type { Mail } from '../../server/mail/mailer.ts';
+import { onNewDatabase, registerCompany, send, startSide, type Side } from '../support/side.ts';
 import { makeWorld, vocabulary } from './world.ts';
 
 /*
@@ -27,91 +20,12 @@ const { values: options } = parseArgs({
 });
 const sizes = options.sizes.split(',').map(Number);
 const rounds = Number(options.rounds);
-const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const name = `wms_bench_search_${process.pid}`;
-const databaseUrl = Object.assign(new URL(serverUrl), { pathname: name }).href;
 const begun = performance.now();
 const report = (what: string): void =>
   void process.stderr.write(`${((performance.now() - begun) / 1_000).toFixed(0)} s: ${what}\n`);
 
-async function runOnServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-}
-
-async function start() {
-  const database = openServer(databaseUrl, { rowSecurity: true });
-  await migrate(database.owner.db);
-  await secureTables(database.owner.db);
-  const mails: Mail[] = [];
-  const clock = { now: () => new Date() };
-  const none = { issuer: 'https://none.example', audiences: [], jwksUrl: 'https://none.example' };
-  const app = await createApp({
-    database,
-    clock,
-    mailer: { send: async (mail) => void mails.push(mail) },
-    tokens: await createTokens(await generateKeys()),
-    limits: createLimits({ requestsPerMinute: 10_000_000 }),
-    identityProviders: { google: createIdentityProvider(none, clock), apple: createIdentityProvider(none, clock) },
-    settings: {
-      publicUrl: 'http://localhost',
-      appUrl: 'http://localhost',
-      requireTokenPair: true,
-      corsOrigins: [],
-      trustProxy: [],
-    },
-    logger: createLogger({ level: 'silent' }),
-  });
-  return { app, database, mails, url: await app.server.listen({ port: 0, host: '127.0.0.1' }) };
-}
-type Side = Awaited<ReturnType<typeof start>>;
-
-const agent = new Agent({ keepAlive: true });
-type Request = { method: string; path: string; body?: unknown; headers?: Record<string, string> };
-
-function send<Answer>(url: string, { method, path, body, headers }: Request): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = { agent, method, headers: { ...headers, 'content-type': 'application/json' } };
-    const call = request(`${url}${path}`, sent, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        if (response.statusCode !== 200) reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
-        else resolve(JSON.parse(text) as Answer);
-      });
-    });
-    call.on('error', reject);
-    call.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
-
-type Company = { companyId: number; employeeId: number; headers: Record<string, string>; documents: number };
-
-async function register({ app, mails, url }: Side, documents: number): Promise<Company> {
-  const email = `admin@with-${documents}.example`;
-  await send(url, { method: 'POST', path: '/get-register-otp/', body: { email } });
-  await app.worker.drain();
-  const otp = /^\d{6}$/m.exec(mails.find(({ to }) => to === email)!.text)![0];
-  const answer = await send<{
-    access_token: string;
-    refresh_token: string;
-    company: { company_id: number };
-    employee: { _id: number };
-  }>(url, {
-    method: 'POST',
-    path: '/api/create-company-and-employee/',
-    body: { company_name: `${documents}`, email, otp, first_name: 'Ada', last_name: 'Lovelace' },
-  });
-  return {
-    companyId: answer.company.company_id,
-    employeeId: answer.employee._id,
-    headers: { authorization: `Bearer ${answer.access_token}`, 'x-refresh-token': answer.refresh_token },
-    documents,
-  };
-}
+type Company = Awaited<ReturnType<typeof registerCompany>> & { documents: number };
 
 const anyOf = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)]!;
 /** A word by how frequent it is. */
@@ -224,16 +138,16 @@ async function printSizes(client: pg.Client): Promise<void> {
   for (const row of rows) console.log(`${row.name}: ${row.size}, of a table of ${row.of}`);
 }
 
-await runOnServer(`create database ${name}`);
-const drop = () => runOnServer(`drop database ${name} with (force)`);
-process.once('SIGINT', () => void drop().finally(() => process.exit(130)));
-try {
-  const side = await start();
+await onNewDatabase(name, async (databaseUrl) => {
+  const database = openServer(databaseUrl, { rowSecurity: true });
+  await migrate(database.owner.db);
+  await secureTables(database.owner.db);
+  const side = await startSide(database);
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const companies: Company[] = [];
-    for (const documents of sizes) companies.push(await register(side, documents));
+    for (const documents of sizes) companies.push({ ...(await registerCompany(side, `with-${documents}`)), documents });
     await makeWorld(client, companies, report);
     report('searches');
     await printSizes(client);
@@ -241,10 +155,6 @@ try {
     await measureWrites(side, client, companies.at(-1)!);
   } finally {
     await client.end();
-    await side.app.close();
-    await side.database.close();
+    await side.close();
   }
-} finally {
-  await drop();
-  agent.destroy();
-}
+});

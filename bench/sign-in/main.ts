@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { migrate } from '../../db/migrate.ts';
-import { openEmbedded, openServer, type Database } from '../../db/open.ts';
-import { createApp, type App } from '../../server/app.ts';
-import { createIdentityProvider } from '../../server/platform/identity-provider.ts';
-import { createLimits } from '../../server/platform/rate-limits.ts';
+import { openEmbedded, openServer } from '../../db/open.ts';
 import { createPasswords } from '../../server/platform/passwords.ts';
-import { createTokens } from '../../server/platform/tokens.ts';
-import { generateKeys } from '../../server/platform/signing-keys.ts';
-import { createLogger } from '../../server/platform/log.ts';
-import type { Mail } from '../../server/mail/mailer.ts';
+import { startSide } from '../support/side.ts';
 import type { TimedCall } from './timed-client.ts';
 
 /*
@@ -24,51 +18,11 @@ const pairsOfCalls = 200;
 
 type Answer = { status: number; body: Record<string, unknown> };
 type Call = { path: string; body: object };
-type Side = {
-  app: App;
-  url: string;
-  database: Database;
-  mails: Mail[];
-  shift(ms: number): void;
-  close(): Promise<void>;
-};
 
-async function start(): Promise<Side> {
-  const url = process.env['BENCH_DATABASE_URL'];
-  const database = url === undefined ? await openEmbedded() : openServer(url);
-  await migrate(database.db);
-  const mails: Mail[] = [];
-  let offsetMs = 0;
-  const clock = { now: () => new Date(Date.now() + offsetMs) };
-  const unset = createIdentityProvider(
-    { issuer: 'https://none.example', audiences: [], jwksUrl: 'https://none.example' },
-    clock,
-  );
-  const app = await createApp({
-    database,
-    clock,
-    mailer: { send: async (mail) => void mails.push(mail) },
-    tokens: await createTokens(await generateKeys()),
-    limits: createLimits({ requestsPerMinute: 10_000_000 }),
-    identityProviders: { google: unset, apple: unset },
-    settings: {
-      publicUrl: 'http://localhost',
-      appUrl: 'http://localhost',
-      requireTokenPair: true,
-      corsOrigins: [],
-      trustProxy: [],
-    },
-    logger: createLogger({ level: 'silent' }),
-  });
-  const address = await app.server.listen({ port: 0, host: '127.0.0.1' });
-  const close = async () => {
-    await app.close();
-    await database.close();
-  };
-  return { app, url: address, database, mails, shift: (ms) => void (offsetMs += ms), close };
-}
-
-const side = await start();
+const databaseUrl = process.env['BENCH_DATABASE_URL'];
+const database = databaseUrl === undefined ? await openEmbedded() : openServer(databaseUrl);
+await migrate(database.db);
+const side = await startSide(database);
 
 async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
   const response = await fetch(`${side.url}${path}`, {

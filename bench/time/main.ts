@@ -1,15 +1,8 @@
-import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
-import { createApp } from '../../server/app.ts';
-import { createIdentityProvider } from '../../server/platform/identity-provider.ts';
-import { createLimits } from '../../server/platform/rate-limits.ts';
-import { createTokens } from '../../server/platform/tokens.ts';
-import { generateKeys } from '../../server/platform/signing-keys.ts';
-import { createLogger } from '../../server/platform/log.ts';
-import type { Mail } from '../../server/mail/mailer.ts';
+import { onNewDatabase, registerCompany, send, startSide, type Side } from '../support/side.ts';
 import { grow, hire, seconds, workdays, type Company } from './company.ts';
 
 /*
@@ -32,67 +25,12 @@ const sizes = options.sizes.split(',').map((size) => {
 const rounds = Number(options.rounds);
 /** Warm-up: the first calls pay for caches of the process and the database. */
 const warmUps = 40;
-const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const name = `wms_bench_time_${process.pid}`;
-const databaseUrl = Object.assign(new URL(serverUrl), { pathname: name }).href;
 
 const report = (what: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1B[K${what}`);
   else if (!/^\d+ of /.test(what) || /^\d*00000 of /.test(what)) process.stderr.write(`${what}\n`);
 };
-
-async function runOnServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-}
-
-async function start() {
-  const database = openServer(databaseUrl);
-  await migrate(database.db);
-  const mails: Mail[] = [];
-  const clock = { now: () => new Date() };
-  const none = { issuer: 'https://none.example', audiences: [], jwksUrl: 'https://none.example' };
-  const app = await createApp({
-    database,
-    clock,
-    mailer: { send: async (mail) => void mails.push(mail) },
-    tokens: await createTokens(await generateKeys()),
-    limits: createLimits({ requestsPerMinute: 10_000_000 }),
-    identityProviders: { google: createIdentityProvider(none, clock), apple: createIdentityProvider(none, clock) },
-    settings: {
-      publicUrl: 'http://localhost',
-      appUrl: 'http://localhost',
-      requireTokenPair: true,
-      corsOrigins: [],
-      trustProxy: [],
-    },
-    logger: createLogger({ level: 'silent' }),
-  });
-  return { app, database, mails, url: await app.server.listen({ port: 0, host: '127.0.0.1' }) };
-}
-
-const agent = new Agent({ keepAlive: true });
-
-type Request = { method: string; path: string; body?: unknown; headers?: Record<string, string> };
-
-function send<Answer>(url: string, { method, path, body, headers }: Request): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = { agent, method, headers: { ...headers, 'content-type': 'application/json' } };
-    const call = request(`${url}${path}`, sent, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        if (response.statusCode !== 200) reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
-        else resolve(JSON.parse(text) as Answer);
-      });
-    });
-    call.on('error', reject);
-    call.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -193,26 +131,6 @@ async function mediansOf(calls: Call[]): Promise<number[]> {
   return times.map((some) => some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)]!);
 }
 
-type Side = Awaited<ReturnType<typeof start>>;
-
-/** Registers a company; all calls in it are those of its admin. */
-async function register({ app, mails, url }: Side, name: string) {
-  const email = `admin@${name}.example`;
-  await send(url, { method: 'POST', path: '/get-register-otp/', body: { email } });
-  await app.worker.drain();
-  const otp = /^\d{6}$/m.exec(mails.find(({ to }) => to === email)!.text)![0];
-  const person = { email, otp, first_name: 'Ada', last_name: 'Lovelace' };
-  const { access_token, refresh_token, company } = await send<{
-    access_token: string;
-    refresh_token: string;
-    company: { company_id: number };
-  }>(url, { method: 'POST', path: '/api/create-company-and-employee/', body: { company_name: name, ...person } });
-  return {
-    companyId: company.company_id,
-    headers: { authorization: `Bearer ${access_token}`, 'x-refresh-token': refresh_token },
-  };
-}
-
 /** What each hour costs, so that logs are created with amounts. */
 const hourlyRate = { minorUnits: 9_550, currency: 'EUR' };
 
@@ -220,7 +138,7 @@ async function measure(side: Side, client: pg.Client): Promise<Record<string, nu
   const sides: Record<string, Call>[] = [];
   for (const size of sizes) {
     const begun = performance.now();
-    const { companyId, headers } = await register(side, `with-${size}`);
+    const { companyId, headers } = await registerCompany(side, `with-${size}`);
     const company = await hire(client, companyId);
     await grow(side.database, client, company, size, report);
     await send(side.url, {
@@ -252,21 +170,16 @@ function print(medians: Record<string, number[]>): void {
   }
 }
 
-await runOnServer(`create database ${name}`);
-const drop = () => runOnServer(`drop database ${name} with (force)`);
-process.once('SIGINT', () => void drop().finally(() => process.exit(130)));
-try {
-  const side = await start();
+await onNewDatabase(name, async (databaseUrl) => {
+  const database = openServer(databaseUrl);
+  await migrate(database.db);
+  const side = await startSide(database);
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     print(await measure(side, client));
   } finally {
     await client.end();
-    await side.app.close();
-    await side.database.close();
+    await side.close();
   }
-} finally {
-  await drop();
-  agent.destroy();
-}
+});
