@@ -78,18 +78,12 @@ function casesOf({ first, second, flags }: Choices): Script {
   };
 }
 
-function inBash(choices: Choices): string {
+/** What bash and zsh choose from, by the number of the word that is typed, itself and those before it. */
+function chooseList(choices: Choices): string {
   const { firsts, seconds, values, flags, shortcutFlags } = casesOf(choices);
-  return `# Completes wms in bash. Made by \`wms completion bash\`.
-_wms() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" list=""
-  local one="\${COMP_WORDS[1]}" two="\${COMP_WORDS[1]} \${COMP_WORDS[2]-}"
-  COMPREPLY=()
-  # bash makes words of --status=done: the flag, the sign and the value.
-  if [[ $word == "=" ]]; then word=""; elif [[ $before == "=" ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
-  if (( COMP_CWORD == 1 )); then
+  return `  if (( at == 1 )); then
     list="${firsts}"
-  elif (( COMP_CWORD == 2 )) && [[ $word != -* ]]; then
+  elif (( at == 2 )) && [[ $word != -* ]]; then
     case "$one" in
 ${seconds.join('\n')}
     esac
@@ -105,59 +99,55 @@ ${flags.join('\n')}
 ${shortcutFlags.join('\n')}
       esac
     fi
-  fi
+  fi`;
+}
+
+const inBash = (choices: Choices): string => `# Completes wms in bash. Made by \`wms completion bash\`.
+_wms() {
+  local at=$COMP_CWORD word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" list=""
+  local one="\${COMP_WORDS[1]}" two="\${COMP_WORDS[1]} \${COMP_WORDS[2]-}"
+  COMPREPLY=()
+  # bash makes words of --status=done: the flag, the sign and the value.
+  if [[ $word == "=" ]]; then word=""; elif [[ $before == "=" ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
+${chooseList(choices)}
   COMPREPLY=( $(compgen -W "$list" -- "$word") ) || true
 }
 complete -o default -F _wms wms
 `;
-}
 
-function inZsh(choices: Choices): string {
-  const { firsts, seconds, values, flags, shortcutFlags } = casesOf(choices);
-  return `#compdef wms
+const inZsh = (choices: Choices): string => `#compdef wms
 # Completes wms in zsh. Made by \`wms completion zsh\`.
 _wms() {
-  local list="" one="\${words[2]}" two="\${words[2]} \${words[3]}" before="\${words[CURRENT-1]}"
-  if (( CURRENT == 2 )); then
-    list="${firsts}"
-  elif (( CURRENT == 3 )) && [[ $PREFIX != -* ]]; then
-    case "$one" in
-${seconds.join('\n')}
-    esac
-  else
-    case "$two $before" in
-${values.join('\n')}
-    esac
-    if [[ -z $list && $PREFIX == -* ]]; then
-      case "$two" in
-${flags.join('\n')}
-      esac
-      [[ -n $list ]] || case "$one" in
-${shortcutFlags.join('\n')}
-      esac
-    fi
-  fi
+  local at=$(( CURRENT - 1 )) word="$PREFIX" before="\${words[CURRENT-1]}" list=""
+  local one="\${words[2]}" two="\${words[2]} \${words[3]}"
+  # --status=done is one word here.
+  if [[ $PREFIX == --*=* ]]; then before="\${PREFIX%%=*}"; compset -P "*="; word="$PREFIX"; fi
+${chooseList(choices)}
   if [[ -n $list ]]; then compadd -- \${=list}; else _files; fi
 }
-compdef _wms wms
+# Sourced, or read from $fpath by the first Tab.
+if [[ $funcstack[1] == _wms ]]; then _wms "$@"; else compdef _wms wms; fi
 `;
-}
 
 function inFish({ first, second, flags }: Choices): string {
   const lines = [
     '# Completes wms in fish. Made by `wms completion fish`.',
-    `complete -c wms -n 'test (count (commandline -opc)) -eq 1' -f -a '${first.join(' ')}'`,
+    '# Whether the line begins with these words, and whether it is these alone.',
+    'function __wms_begins',
+    '  set -l words (commandline -opc)',
+    '  test "$words[2..-1]" = "$argv"; or string match -q -- "$argv *" "$words[2..-1]"',
+    'end',
+    'function __wms_is',
+    '  set -l words (commandline -opc)',
+    '  test "$words[2..-1]" = "$argv"',
+    'end',
+    `complete -c wms -n __wms_is -f -a '${first.join(' ')}'`,
   ];
-  for (const [name, words] of second)
-    lines.push(
-      `complete -c wms -n 'test (commandline -opc | string join " ") = "wms ${name}"' -f -a '${words.join(' ')}'`,
-    );
+  for (const [name, words] of second) lines.push(`complete -c wms -n '__wms_is ${name}' -f -a '${words.join(' ')}'`);
   for (const [words, its] of flags)
     for (const [flag, values] of its) {
       const given = values.length > 0 ? ` -x -a '${values.join(' ')}'` : '';
-      lines.push(
-        `complete -c wms -n 'string match -qr "^wms ${words}( |$)" (commandline -opc | string join " ")' -l ${flag.slice(2)}${given}`,
-      );
+      lines.push(`complete -c wms -n '__wms_begins ${words}' -l ${flag.slice(2)}${given}`);
     }
   return `${lines.join('\n')}\n`;
 }

@@ -70,17 +70,18 @@ const lists: Record<NamedKind, (client: Client, text: string) => Promise<Candida
   colleague: listEmployees,
 };
 
-async function listProjects(client: Client): Promise<Candidate[]> {
+/** What the service finds anywhere in a name has those that begin with it. */
+const wordsOf = (text: string) => ({ q: text.slice(0, 200) });
+
+async function listProjects(client: Client, text: string): Promise<Candidate[]> {
   const found: Candidate[] = [];
-  for await (const { _id, name } of client.projects.list()) found.push({ id: _id, names: [name] });
+  for await (const { _id, name } of client.projects.list(wordsOf(text))) found.push({ id: _id, names: [name] });
   return found;
 }
 
 async function listTasks(client: Client, text: string): Promise<Candidate[]> {
   const found: Candidate[] = [];
-  // What the service finds anywhere in a title has those that begin with it.
-  for await (const { _id, title } of client.tasks.list({ q: text.slice(0, 200) }))
-    found.push({ id: _id, names: [title] });
+  for await (const { _id, title } of client.tasks.list(wordsOf(text))) found.push({ id: _id, names: [title] });
   return found;
 }
 

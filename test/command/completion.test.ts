@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -5,7 +6,11 @@ import { completion } from '../../client-sdk/command/completion.ts';
 import { scriptFolder } from '../examples/run-script.ts';
 import { runShell } from '../support/pages.ts';
 
-/* The script for bash is run by bash. Those for zsh and fish have the same words; neither shell is on every machine. */
+/* Each script is run by its shell; zsh and fish are not on every machine. */
+
+const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
+const [hasZsh, hasFish] = [has('zsh'), has('fish')];
+const unless = (isThere: boolean, shell: string): string => (isThere ? '' : ` (skipped: no ${shell} here)`);
 
 async function write(shell: string): Promise<string> {
   let script = '';
@@ -19,11 +24,24 @@ async function write(shell: string): Promise<string> {
   return script;
 }
 
-let file: string;
+const files: Record<string, string> = {};
 beforeAll(async () => {
-  file = join(scriptFolder(), 'wms.bash');
-  await writeFile(file, await write('bash'));
+  for (const shell of ['bash', 'zsh', 'fish'])
+    await writeFile((files[shell] = join(scriptFolder(), `wms.${shell}`)), await write(shell));
 });
+
+/** Lines of `wms`, the last word of each as far as it is typed, with what every shell offers behind it. */
+const offers: [line: string, words: string[]][] = [
+  ['task', ['tasks', 'task-logs']],
+  ['tasks ', ['create', 'list', 'get', 'update', 'delete', 'on-project']],
+  ['tasks list --st', ['--status']],
+  ['tasks list --status in', ['in_progress', 'in_review']],
+  ['log 1h Winter --n', ['--note', '--no-billable']],
+  ['timer st', ['start', 'stop']],
+];
+const typed = offers.map(([line]) => `wms ${line}`);
+const expected = offers.map(([, words]) => words);
+const wordsOf = (line: string): string[] => line.split(' ');
 
 /** What bash would offer behind the words of a line; the last is the one that is being typed. */
 async function offered(...lines: string[][]): Promise<string[][]> {
@@ -31,7 +49,7 @@ async function offered(...lines: string[][]): Promise<string[][]> {
     (words) =>
       `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _wms; echo "\${COMPREPLY[*]}"`,
   );
-  const said = await runShell(scriptFolder(), [`source '${file}'`, ...calls].join('\n'));
+  const said = await runShell(scriptFolder(), [`source '${files['bash']!}'`, ...calls].join('\n'));
   return said
     .split('\n')
     .slice(0, lines.length)
@@ -39,24 +57,65 @@ async function offered(...lines: string[][]): Promise<string[][]> {
 }
 
 test('bash completes commands, flags and the values of flags', async () => {
-  const [first, second, flag, values, withSign, shortcut, words, none] = await offered(
-    ['wms', 'task'],
-    ['wms', 'tasks', ''],
-    ['wms', 'tasks', 'list', '--st'],
-    ['wms', 'tasks', 'list', '--status', 'in'],
-    ['wms', 'tasks', 'list', '--status', '=', 'd'],
-    ['wms', 'log', '1h', 'Winter', '--n'],
-    ['wms', 'timer', 'st'],
-    ['wms', 'tasks', 'list', '--owner-id', ''],
+  // It takes the sign before a value for a word.
+  const [withSign, name, ...found] = await offered(
+    wordsOf('wms tasks list --status = d'),
+    wordsOf('wms tasks list --owner-id '),
+    ...typed.map(wordsOf),
   );
-  expect(first).toEqual(['tasks', 'task-logs']);
-  expect(second).toEqual(['create', 'list', 'get', 'update', 'delete', 'on-project']);
-  expect(flag).toEqual(['--status']);
-  expect(values).toEqual(['in_progress', 'in_review']);
+  expect(found).toEqual(expected);
   expect(withSign).toEqual(['done']);
-  expect(shortcut).toEqual(['--note', '--no-billable']);
-  expect(words).toEqual(['start', 'stop']);
-  expect(none).toEqual([]);
+  expect(name).toEqual([]);
+});
+
+/** What fish would offer for each line, in any order. */
+async function offeredByFish(...lines: string[]): Promise<string[][]> {
+  const home = scriptFolder();
+  const calls = lines.map((line) => `complete -C'${line}'; echo ---`);
+  await writeFile(join(home, 'lines.fish'), [`source '${files['fish']!}'`, ...calls].join('\n'));
+  // Its mistakes are on the standard error.
+  const said = await runShell(home, `fish --no-config lines.fish 2>&1`, { XDG_CONFIG_HOME: home, XDG_DATA_HOME: home });
+  return said
+    .split('---\n')
+    .slice(0, lines.length)
+    .map((part) => part.split('\n').filter((word) => word !== ''));
+}
+
+test.skipIf(!hasFish)(`fish completes commands, flags and the values of flags${unless(hasFish, 'fish')}`, async () => {
+  const [withSign, ...found] = await offeredByFish('wms tasks list --status=d', ...typed);
+  expect(found.map((words) => words.toSorted())).toEqual(expected.map((words) => words.toSorted()));
+  expect(withSign).toEqual(['--status=done']);
+});
+
+/** What zsh would offer behind the words of a line. What asks for that is a part of its line editor, and is played here. */
+async function offeredByZsh(...lines: string[][]): Promise<string[][]> {
+  const calls = lines.map((words) => {
+    const quoted = words.map((word) => `'${word}'`).join(' ');
+    return `words=(${quoted}); CURRENT=${words.length}; PREFIX='${words.at(-1)!}'; print -r -- "$(_wms)"`;
+  });
+  const editor = `
+    compdef() { registered="$*" }
+    compset() { PREFIX="\${PREFIX#*=}" }
+    compadd() { shift; print -rn -- "\${(@M)@:#$PREFIX*}" }
+    _files() { print -rn -- files }`;
+  const check = '[[ $registered == "_wms wms" ]] || exit 1';
+  await writeFile(join(scriptFolder(), 'lines.zsh'), [editor, `source '${files['zsh']!}'`, check, ...calls].join('\n'));
+  const said = await runShell(scriptFolder(), 'zsh -f lines.zsh 2>&1');
+  return said
+    .split('\n')
+    .slice(0, lines.length)
+    .map((line) => line.split(' '));
+}
+
+test.skipIf(!hasZsh)(`zsh completes commands, flags and the values of flags${unless(hasZsh, 'zsh')}`, async () => {
+  const [withSign, name, ...found] = await offeredByZsh(
+    wordsOf('wms tasks list --status=d'),
+    wordsOf('wms tasks list --owner-id '),
+    ...typed.map(wordsOf),
+  );
+  expect(found).toEqual(expected);
+  expect(withSign).toEqual(['done']);
+  expect(name).toEqual(['files']);
 });
 
 test('every script has the words of every command', async () => {
