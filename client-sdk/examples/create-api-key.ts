@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import type { ApiKeyScope } from 'work-management-client';
 import { run, type Call } from './terminal/run.ts';
 import { connectionHelp, signIn, urlOf } from './terminal/connection.ts';
 import { Problem, toId, UsageProblem } from './terminal/problem.ts';
@@ -12,7 +13,7 @@ Makes an API key for the other scripts and writes it, with the address of the se
 
 Options:
   --output FILE           the file; wms.env unless given
-  --scopes LIST           of read and write; read,write unless given
+  --scopes LIST           what the key may do, such as time:read,tasks:read; read,write unless given
   --days N                how long the key is good; 90 unless given
   --name NAME             what the list of your keys calls it; "Scripts on" this machine unless given
   --force                 replaces the file
@@ -64,10 +65,7 @@ async function main({ values, operands, signal }: Call<typeof options>): Promise
   }
 }
 
-/** Signing others in is nothing that these scripts do. */
-function toScope(text: string): 'read' | 'write' {
-  if (text === 'read' || text === 'write') return text;
-  throw new UsageProblem(`--scopes takes read, write or read,write, not "${text}"`);
-}
+/** The service knows which there are, and says so where it is given another one. */
+const toScope = (text: string): ApiKeyScope => text.trim() as ApiKeyScope;
 
 await run(help, options, main);

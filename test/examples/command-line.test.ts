@@ -15,8 +15,6 @@ const people = await givenFile('people.csv', 'email,first_name,last_name\njoan@e
 /** Each script with the arguments that it needs to reach the service. */
 const calls: Record<string, string[]> = {
   'create-api-key.ts': ['--email', 'ada@example.com', '--password-stdin'],
-  'export-timesheet.ts': [],
-  'follow-task.ts': ['1'],
   'import-csv.ts': ['--source', 'toggl', '--time-zone', 'UTC', '--date-order', 'YMD', times],
   'import-time-logs.ts': [times],
   'invite-employees.ts': [people],
@@ -64,8 +62,8 @@ test('what answers at a wrong port is told from the service, and what is no key 
   await once(page, 'listening');
   const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
   const [elsewhere, noKey] = await Promise.all([
-    runScript('export-timesheet.ts', ['--url', url], { WMS_API_KEY: 'wms_none' }),
-    runScript('export-timesheet.ts', ['--url', service.url], { WMS_API_KEY: 'Bearer-12345' }),
+    runScript('receive-webhooks.ts', ['--url', url], { WMS_API_KEY: 'wms_none' }),
+    runScript('receive-webhooks.ts', ['--url', service.url], { WMS_API_KEY: 'Bearer-12345' }),
   ]);
   page.close();
   expect(elsewhere).toMatchObject({
@@ -80,9 +78,9 @@ test('a key knows its company: another one that is asked for is refused, and a b
   const company = await service.registerCompany();
   const key = await settingsOf(service, company);
   const [other, bad, odd] = await Promise.all([
-    runScript('export-timesheet.ts', ['--company', '987654321'], key),
-    runScript('export-timesheet.ts', ['--company', 'seven'], key),
-    runScript('export-timesheet.ts', ['--url', 'api.example.com'], key),
+    runScript('receive-webhooks.ts', ['--company', '987654321'], key),
+    runScript('receive-webhooks.ts', ['--company', 'seven'], key),
+    runScript('receive-webhooks.ts', ['--url', 'api.example.com'], key),
   ]);
   expect(other.code).toBe(2);
   expect(other.stderr).toContain(`belongs to company ${company.companyId}, not to 987654321`);

@@ -55,14 +55,24 @@ test('writes settings for the other scripts that only their owner can read, and 
   expect(again).toMatchObject({ code: 1, stderr: 'own.env is there already. --force replaces it.\n' });
   expect(readFileSync(path('own.env'), 'utf8')).toBe(text);
 
-  const examples = join(import.meta.dirname, '../../client-sdk/examples');
-  const used = await startProgram(process.execPath, [
-    '--env-file=own.env',
-    join(examples, 'export-timesheet.ts'),
-    '--output',
-    '-',
-  ]).ended;
+  const wms = join(import.meta.dirname, '../../client-sdk/command/main.ts');
+  const used = await startProgram(process.execPath, ['--env-file=own.env', wms, 'whoami', '--json']).ended;
   expect(used).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('makes a key of single areas, which can do nothing else', async () => {
+  const made = await runScript(
+    script,
+    [...fromStdin, ...company, '--scopes', 'time:read, projects:read', '--name', 'Hours', '--output', 'hours.env'],
+    {},
+    password,
+  );
+  expect(made).toMatchObject({ code: 0, stdout: 'node --env-file=hours.env SCRIPT …\n' });
+  const [, key] = /WMS_API_KEY=(\S+)/.exec(readFileSync(path('hours.env'), 'utf8'))!;
+  const holder = callerWithKey(service.url, key!);
+  expect((await holder.get('/api/api-keys/current/')).body.key.scopes).toEqual(['time:read', 'projects:read']);
+  expect((await holder.get(`/api/projects/company/${second.companyId}/`)).status).toBe(200);
+  expect((await holder.get(`/api/tasks/company/${second.companyId}/`)).body.missingScopes).toEqual(['tasks:read']);
 });
 
 test('leaves no file where there is no key', async () => {
@@ -70,13 +80,13 @@ test('leaves no file where there is no key', async () => {
   expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: 'The e-mail address or the password is wrong.\n' });
   const scopes = await runScript(
     script,
-    [...fromStdin, '--scopes', 'read,login', '--output', 'wrong.env'],
+    [...fromStdin, ...company, '--scopes', 'read,everything', '--output', 'wrong.env'],
     {},
     password,
   );
   expect(scopes).toMatchObject({
-    code: 2,
-    stderr: '--scopes takes read, write or read,write, not "login". See --help.\n',
+    code: 1,
+    stderr: expect.stringMatching(/^scopes\.1 must be one of read, write, time:read, .*login\n$/),
   });
   expect(existsSync(path('wrong.env'))).toBe(false);
 });

@@ -64,8 +64,6 @@ test('every script is shown', () => {
   const scripts = new Set(calls.map(({ command }) => /([\w-]+)\.ts/.exec(command)![1]!));
   expect([...scripts].toSorted()).toEqual([
     'create-api-key',
-    'export-timesheet',
-    'follow-task',
     'import-csv',
     'import-time-logs',
     'invite-employees',
