@@ -68,8 +68,10 @@ describe.skipIf(!hasBrowser)(`two people on one task${unlessSkipped}`, () => {
     expect(shown.replaceAll('\u00A0', ' ')).toBe(typed);
     await comment.getByText('@Amara Okafor', { exact: true }).waitFor();
     await priya.comment('twice').getByRole('button', { name: 'Edit' }).click();
-    expect(await priya.page.getByLabel('Change your comment').inputValue()).toBe(typed);
-    await priya.page.keyboard.press('Escape');
+    const field = priya.page.getByLabel('Change your comment');
+    expect(await field.inputValue()).toBe(typed);
+    await field.press('Escape');
+    await field.waitFor({ state: 'detached' });
   });
 
   test('a comment whose answer gets lost is written once', async () => {

@@ -43,6 +43,11 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
   await page.getByRole('link', { name: 'Plan the next quarter' }).waitFor();
   await page.getByText('Hours this week').waitFor();
   await look('board');
+  await page.getByRole('combobox', { name: 'Search' }).fill('ticket');
+  await page.locator('.search-result').last().waitFor();
+  await look('search');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
   await button('New task').click();
   await look('new task');
   await button('Close').click();
@@ -153,7 +158,7 @@ describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
       await picture(visitor.page, `${colorScheme} ${view}`);
     });
     expect(found).toEqual([]);
-    expect(seen).toHaveLength(26);
+    expect(seen).toHaveLength(27);
   });
 
   test('fits a phone of 360 pixels, without scrolling sideways', async () => {

@@ -22,7 +22,7 @@ const long = {
 };
 
 /** What is laid over a view, without being a dialog. */
-const overlays = new Set(['mention', 'notifications', 'account']);
+const overlays = new Set(['search', 'mention', 'notifications', 'account']);
 
 async function sent<Sent extends Awaited<ReturnType<Actor['post']>>>(answer: Promise<Sent>): Promise<Sent['body']> {
   const { status, body } = await answer;
@@ -139,6 +139,11 @@ describe.skipIf(!hasBrowser)(`words longer than a phone is wide${unlessSkipped}`
     await page.getByRole('region', { name: 'Done' }).getByRole('link').first().waitFor();
     await page.getByRole('region', { name: 'Running timer' }).waitFor();
     await look('board');
+    await page.getByRole('combobox', { name: 'Search' }).fill('donaudampf');
+    await page.locator('.search-result').last().waitFor();
+    await look('search');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
     await page.getByLabel('Project', { exact: true }).selectOption({ index: 1 });
     await look('project');
     await button('New task').click();

@@ -78,13 +78,15 @@ export function ApiKeys(): JSX.Element {
 }
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke(): void }): JSX.Element {
-  const { name, start, scopes, expiresAt, lastUsedAt } = apiKey;
+  const { name, start, scopes, expiresAt, lastUsedAt, client } = apiKey;
   const isOver = expiresAt !== null && Date.parse(expiresAt) <= now.value;
   return (
     <li>
       <div>
         <p>
-          <strong>{name}</strong> <code>{start}…</code> {isOver && <span class="tag waits">Expired</span>}
+          <strong>{name}</strong>{' '}
+          {client === null ? <code>{start}…</code> : <span class="tag">A connected program</span>}{' '}
+          {isOver && <span class="tag waits">Expired</span>}
         </p>
         <p class="quiet">
           It {inWords(scopes)}.{' '}

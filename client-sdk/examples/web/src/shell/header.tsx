@@ -9,6 +9,7 @@ import { nextTheme, theme } from '../theme.ts';
 import { companyName, getMyself } from '../workspace.ts';
 import { Bell } from './bell.tsx';
 import { usePopover } from './popover.ts';
+import { SearchBox } from './search-box.tsx';
 import { TimerPill } from './timer-pill.tsx';
 
 export function Mark(): JSX.Element {
@@ -42,6 +43,7 @@ export function Header(): JSX.Element {
           People
         </NavLink>
       </nav>
+      <SearchBox />
       <div class="top-tools">
         <TimerPill />
         <ThemeButton />
