@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { openServer, type Database, type Db } from '../../db/open.ts';
 import { createCaller } from '../support/actor.ts';
+import { readMails } from '../support/mail-file.ts';
 import { asOneOfSeveral, endAllProcesses, makeHome, startProcess, type Home } from '../support/process.ts';
 
 const secondMs = 1_000;
@@ -48,12 +48,7 @@ describe.skipIf(inject('template').kind === 'embedded')('nodes whose clocks are 
     for (const [nth, email] of addresses.entries())
       await createCaller([first, second][nth % 2]!.url).post('/get-register-otp/', { email });
 
-    type Mail = { to: string; at: string };
-    const mails = () =>
-      readFileSync(join(home.folder, 'mail.jsonl'), 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Mail);
+    const mails = () => readMails(join(home.folder, 'mail.jsonl'));
     const isDone = async () => (await db.selectFrom('jobs').select('job_id').execute()).length === 0;
     await vi.waitUntil(isDone, { timeout: 60_000, interval: 50 });
     expect(

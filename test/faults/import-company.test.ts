@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { catalogue, isReference, type Label, type Table } from '../../db/catalogue.ts';
 import { openEmbedded, openServer, type Db } from '../../db/open.ts';
 import { createCaller, type Caller } from '../support/actor.ts';
 import { readZip, rowsOf, type Files } from '../support/export-file.ts';
+import { readMails } from '../support/mail-file.ts';
 import { endAllProcesses, launch, makeHome, runToEnd, startProcess, type ServiceProcess } from '../support/process.ts';
 
 /* One home with the demo company, whose export becomes a second company beside it. In the order of the tests. */
@@ -97,10 +98,9 @@ async function joinImported(service: ServiceProcess, email: string): Promise<Cal
 }
 
 function codeTo(email: string): string | undefined {
-  const mailFile = join(home.folder, 'mail.jsonl');
-  const lines = existsSync(mailFile) ? readFileSync(mailFile, 'utf8').trim().split('\n') : [];
-  const mails = lines.map((line) => JSON.parse(line) as { to: string; text: string });
-  return mails.findLast(({ to, text }) => to === email && /\b\d{6}\b/.test(text))?.text.match(/\b\d{6}\b/)?.[0];
+  return readMails(join(home.folder, 'mail.jsonl'))
+    .findLast(({ to, text }) => to === email && /\b\d{6}\b/.test(text))
+    ?.text.match(/\b\d{6}\b/)?.[0];
 }
 
 /** The lines of the second export with the numbers of the first one, row by row: both are in the order of numbers. */

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
+import { readMails } from '../support/mail-file.ts';
 import {
   asOneOfSeveral,
   endAllProcesses,
@@ -16,7 +17,8 @@ import {
 
 /* The longest answers, from a process of its own: what they take of its memory, and of the time of another company. */
 
-const residentBytesMax = 600 * 1024 * 1024;
+/** 14 runs needed 533 to 640 MB, of which 245 are the service at rest; answers that are held whole need 930. */
+const residentBytesMax = 720 * 1024 * 1024;
 /** Of 99 in 100 calls. The tests beside this one take their part of the machine, so a second try may show it. */
 const neighbourMsMax = 1_000;
 const tries = { timeout: 300_000, retry: 2 };
@@ -49,10 +51,9 @@ async function signIn(url: string): Promise<Session> {
 }
 
 async function codeOf(email: string): Promise<string> {
-  const file = join(home.folder, 'mail.jsonl');
-  const mails = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []);
-  const mail = await vi.waitUntil(() => mails().find((line) => line.includes(email)), { timeout: 20_000 });
-  return /\b\d{6}\b/.exec((JSON.parse(mail) as { text: string }).text)![0];
+  const find = () => readMails(join(home.folder, 'mail.jsonl')).find(({ to }) => to === email);
+  const { text } = await vi.waitUntil(find, { timeout: 20_000 });
+  return /\b\d{6}\b/.exec(text)![0];
 }
 
 async function register(url: string): Promise<Session> {

@@ -13,8 +13,9 @@ export type Document = {
   task_id: number | null;
 };
 
-/** As much of a text as is searched. */
+/** As much of a text as is searched, and of a message with its markup. */
 const searchedMax = 4_000;
+const markupMax = 16_000;
 
 /** Reads the rows of a page, in one statement; those that are deleted by now are missing. */
 export async function readDocuments(
@@ -34,9 +35,12 @@ export async function readDocuments(
 }
 
 function bodyOf({ kind, body }: Document): string {
-  const text = kind === 'comment' ? plainTextOf(body) : body;
+  const text = kind === 'comment' ? plainTextOf(body.replace(cutMarkup, '')) : body;
   return text.slice(0, 2 * searchedMax);
 }
+
+/** A tag or an entity at the end of a message that is cut inside of it. */
+const cutMarkup = /(?:<[^>]*|&[a-z]{0,4})$/;
 
 const selects: Record<SearchKind, (companyId: number, ids: number[]) => RawBuilder<Document>> = {
   employee: (companyId, ids) => sql`
@@ -52,7 +56,7 @@ const selects: Record<SearchKind, (companyId: number, ids: number[]) => RawBuild
     from tasks as t join projects as p on p.company_id = t.company_id and p.project_id = t.project_id
     where t.company_id = ${companyId} and t.task_id = any(${ids}::bigint[]) and t.deleted_at is null and p.deleted_at is null`,
   comment: (companyId, ids) => sql`
-    select 'comment', c.comment_id, t.title, coalesce(c.message, ''), t.project_id, c.task_id
+    select 'comment', c.comment_id, t.title, left(coalesce(c.message, ''), ${sql.lit(markupMax)}), t.project_id, c.task_id
     from comments as c
     join tasks as t on t.company_id = c.company_id and t.task_id = c.task_id
     join projects as p on p.company_id = t.company_id and p.project_id = t.project_id

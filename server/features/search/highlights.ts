@@ -36,16 +36,23 @@ export function slipMatcher(rest: Pick<Query, 'words' | 'runs'>, alternatives: s
 type Folded = { text: string; places: number[] };
 
 function foldWithPlaces(text: string): Folded {
+  if (ascii.test(text))
+    return { text: text.toLowerCase(), places: Array.from({ length: text.length + 1 }, (_, at) => at) };
   let folded = '';
   const places: number[] = [];
+  // To normalize each character of a page of long texts would hold up all other callers for most of a second.
+  const known = new Map<string, string>();
   for (const { 0: cluster, index } of text.matchAll(clusters)) {
-    const part = foldText(cluster);
+    const part = known.get(cluster) ?? foldText(cluster);
+    known.set(cluster, part);
     for (let unit = 0; unit < part.length; unit += 1) places.push(index);
     folded += part;
   }
   places.push(text.length);
   return { text: folded, places };
 }
+
+const ascii = /^[\0-\x7f]*$/;
 
 /** Characters with the marks that stand on them; a Korean syllable that is written in parts. */
 const clusters = /[\u1100-\u115f][\u1160-\u11ff]*\p{M}*|\P{M}\p{M}*|\p{M}+/gsu;

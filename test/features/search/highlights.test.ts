@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { exactMatcher, excerptAround, markMatches, slipMatcher } from '../../../server/features/search/highlights.ts';
 import { readQuery } from '../../../server/features/search/terms.ts';
 import { guessOf } from '../../../server/features/search/typos.ts';
@@ -44,4 +44,14 @@ test('an excerpt lies around the first match and never splits a character', () =
   expect(excerpt.text.length).toBeLessThanOrEqual(170);
   expect(excerpt.ranges.map(({ start, end }) => excerpt.text.slice(start, end))).toEqual(['needle']);
   expect(excerptAround('nothing here', exactMatcher(readQuery('needle')))).toBeNull();
+});
+
+test('a long text is normalized by its different characters, and one in ASCII not at all', () => {
+  const query = exactMatcher(readQuery('zebra'));
+  const normalize = vi.spyOn(String.prototype, 'normalize');
+  onTestFinished(() => normalize.mockRestore());
+  expect(markMatches('gear & Zebra '.repeat(600), query)).toHaveLength(600);
+  expect(normalize).not.toHaveBeenCalled();
+  expect(markMatches('été zebra '.repeat(600), query)).toHaveLength(600);
+  expect(normalize.mock.calls.length).toBeLessThan(20);
 });
