@@ -529,6 +529,8 @@ export const catalogue: Catalogue = {
       revoked_at: 'plain',
       created_at: 'plain',
       expiry_mailed_at: 'plain',
+      client_id: 'plain',
+      access_expires_at: 'plain',
     },
   },
   apple_claims: {
@@ -558,6 +560,26 @@ export const catalogue: Catalogue = {
       created_at: 'plain',
       ended_at: 'plain',
       outcome: 'plain',
+    },
+  },
+  oauth_clients: {
+    exported: installation,
+    columns: { client_id: 'local', name: 'local', redirect_uris: 'local', created_at: 'local', expires_at: 'local' },
+  },
+  oauth_grants: {
+    exported: signIn,
+    columns: {
+      company_id: 'company',
+      api_key_id: ref('api_keys'),
+      code_hash: 'secret',
+      code_expires_at: 'plain',
+      code_used_at: 'plain',
+      redirect_uri: 'plain',
+      code_challenge: 'plain',
+      family_hash: 'secret',
+      refresh_hash: 'secret',
+      previous_refresh_hash: 'secret',
+      rotated_at: 'plain',
     },
   },
   one_time_codes: {

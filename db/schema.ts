@@ -37,6 +37,8 @@ export type Schema = {
     revoked_at: Date | null;
     created_at: Date;
     expiry_mailed_at: Date | null;
+    client_id: string | null;
+    access_expires_at: Date | null;
   };
   apple_claims: {
     subject: string;
@@ -345,6 +347,26 @@ export type Schema = {
     is_later: Generated<boolean>;
     is_archived: Generated<boolean>;
     created_at: Date;
+  };
+  oauth_clients: {
+    client_id: string;
+    name: string;
+    redirect_uris: string[];
+    created_at: Date;
+    expires_at: Date;
+  };
+  oauth_grants: {
+    company_id: number;
+    api_key_id: number;
+    code_hash: string;
+    code_expires_at: Date;
+    code_used_at: Date | null;
+    redirect_uri: string;
+    code_challenge: string;
+    family_hash: string | null;
+    refresh_hash: string | null;
+    previous_refresh_hash: string | null;
+    rotated_at: Date | null;
   };
   one_time_codes: {
     email: string;
@@ -660,6 +682,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'notification_setups',
   'notification_tallies',
   'notifications',
+  'oauth_grants',
   'payments',
   'pictures',
   'project_amounts',

@@ -12,9 +12,11 @@ import { createWebhookWorker, type WebhookWorker } from './webhooks/worker.ts';
 import { createShell } from './surfaces/http/app-shell.ts';
 import { registerDemoPage } from './surfaces/docs/demo.ts';
 import { registerDocs } from './surfaces/docs/docs.ts';
+import { registerMcp } from './surfaces/mcp/mcp.ts';
 import { registerWebSocket } from './surfaces/realtime/websocket.ts';
 import { registerHealth } from './surfaces/ops/health.ts';
 import { registerMetrics } from './surfaces/ops/metrics.ts';
+import { registerOAuth } from './surfaces/oauth/oauth.ts';
 import { registerExports } from './surfaces/rest/exports.ts';
 import { registerPictures } from './surfaces/rest/pictures.ts';
 import { registerRest } from './surfaces/rest/rest.ts';
@@ -56,6 +58,8 @@ export type AppParts = {
     opsPort?: { hasDocs: boolean };
     /** Networks that are not public and that webhooks may lead to. */
     webhookNetworks?: string[];
+    /** Networks that are not public and that have documents of OAuth clients; none but in tests. */
+    clientDocumentNetworks?: string[];
     /** Rows of the audit log are kept for so many days; for ever by default. */
     auditRetentionDays?: number | undefined;
     /** Whether the demo page is served. */
@@ -127,15 +131,15 @@ function createServices(parts: AppParts) {
   const dispatcher = createDispatcher({ database, clock, log, settings, connections, bus: parts.bus ?? database.bus });
   const wakeWorker = () => worker.wake();
   const wakeWebhooks = () => webhookWorker.wake();
-  const outbound = createOutboundAddresses({
-    ...(settings.webhookNetworks && { allowedNetworks: settings.webhookNetworks }),
-    ...(parts.resolveName && { resolveName: parts.resolveName }),
-  });
+  const addressesWith = (allowedNetworks: string[] = []) =>
+    createOutboundAddresses({ allowedNetworks, ...(parts.resolveName && { resolveName: parts.resolveName }) });
+  const outbound = addressesWith(settings.webhookNetworks);
   const shared = { database, clock, log, settings, tokens, outbound, streams: dispatcher, wakeWorker, wakeWebhooks };
   const worker: Worker = createWorker({ ...shared, mailer }, handlers);
   const webhookWorker: WebhookWorker = createWebhookWorker(shared);
   const services: Services = {
     ...shared,
+    clientDocuments: addressesWith(settings.clientDocumentNetworks),
     credentials: createCredentials({ database, clock, background }),
     passwords: createPasswords(parts.hashCost),
     limits,
@@ -171,8 +175,10 @@ async function createServers(
   registerRest(server, appRouter, services);
   registerPictures(server, services);
   registerExports(server, services);
+  await registerOAuth(server, services, { readBody });
   await registerTrpc(server, appRouter, services, { readBody });
   await registerWebSocket(server, appRouter, services, settings);
+  registerMcp(server, appRouter, services, settings);
   registerDocs(ops && settings.opsPort?.hasDocs === true ? ops.server : server, appRouter, settings.publicUrl);
   if (settings.hasDemoPage === true) registerDemoPage(server, settings);
   refuseOtherMethods();

@@ -74,7 +74,9 @@ const schema = z.object({
     ),
   PUBLIC_URL: webUrl
     .optional()
-    .describe('Address of this service for callers; in links to pictures. Default: http://HOST:PORT'),
+    .describe(
+      'Address of this service for callers; in links to pictures, and the issuer of OAuth. Default: http://HOST:PORT',
+    ),
   APP_URL: webUrl
     .optional()
     .describe('Frontend that links in mails point to. Default: the demo page if it is served, else PUBLIC_URL'),

@@ -10,6 +10,7 @@ import { exports } from './features/exports/index.ts';
 import { holidays } from './features/holidays/index.ts';
 import { invitations } from './features/invitations/index.ts';
 import { notifications } from './features/notifications/index.ts';
+import { oauth } from './features/oauth/index.ts';
 import { passwords } from './features/passwords/index.ts';
 import { projects } from './features/projects/index.ts';
 import { registration } from './features/registration/index.ts';
@@ -34,6 +35,7 @@ export const appRouter = router({
   passwords,
   sessions,
   apiKeys,
+  oauth,
   company,
   employees,
   invitations,

@@ -238,6 +238,12 @@ export interface NewApiKey {
   lastUsedAt: string | null;
   /** UTC with milliseconds */
   createdAt: string;
+  /** The OAuth client that holds and renews the key; null if a person made it for a script */
+  client: {
+    /** As the client calls itself in requests */
+    client_id: string;
+    name: string;
+  } | null;
   /** Send it as `Authorization: Bearer …`, alone */
   key: string;
 }
@@ -254,6 +260,12 @@ export interface ApiKey {
   lastUsedAt: string | null;
   /** UTC with milliseconds */
   createdAt: string;
+  /** The OAuth client that holds and renews the key; null if a person made it for a script */
+  client: {
+    /** As the client calls itself in requests */
+    client_id: string;
+    name: string;
+  } | null;
 }
 
 export interface CurrentApiKey {
@@ -280,6 +292,26 @@ export interface KeyCompany {
   timezone: string;
   /** When the company is removed, because its owner has closed it; null if it is open */
   closesAt: string | null;
+}
+
+export interface OauthAuthorizeClientInput {
+  /** The OAuth client that asks */
+  client_id: string;
+  /** One that the client has registered */
+  redirect_uri: string;
+  /** Of the code verifier (PKCE, RFC 7636) */
+  code_challenge: string;
+  /** How the challenge was made: there is one way */
+  code_challenge_method: 'S256';
+  /** What the person lets the client do */
+  scopes: ApiKeyScope[];
+  /** Goes back to the client as it is */
+  state?: string | null;
+}
+
+export interface OauthAuthorizeClientAnswer {
+  /** With `code`, `state` and `iss` */
+  redirect_to: string;
 }
 
 export interface Company {
@@ -469,9 +501,10 @@ export interface Money {
 
 export interface ProjectsListInput {
   company_id?: number;
+  status?: 'active' | 'on_hold' | 'completed' | 'archived';
+  q?: string;
   /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
-  status?: 'active' | 'on_hold' | 'completed' | 'archived';
 }
 
 export interface ProjectsUpdateInput {
@@ -648,6 +681,8 @@ export interface TasksListInput {
   status?: 'todo' | 'in_progress' | 'in_review' | 'done';
   owner_id?: number;
   q?: string;
+  /** Tasks due on this day or before it that are not done */
+  dueBy?: string;
   /** Page number, from 1; a page past the end is empty; `1` unless sent */
   page?: number;
   /** The `nextCursor` of the page before */
@@ -661,7 +696,7 @@ export interface TasksListAnswer {
   /** How many there are on all pages */
   total: number;
   totalPages: number;
-  /** Whether there are more than `total` matches of `q`, of which 1000 are counted */
+  /** Whether there are more than `total` matches of `q` or `dueBy`, of which 1000 are counted */
   isTotalCapped: boolean;
   /** Where to go on; null at the end */
   nextCursor: string | null;
@@ -2958,7 +2993,8 @@ export interface ApiKeysOperations {
   /**
    * One's own live API keys, without the keys themselves.
    *
-   * The newest first, also those that have expired and were not revoked.
+   * The newest first, also those that have expired and were not revoked. What an OAuth client was
+   * granted is a key too, with its `client`.
    *
    * REST: `GET /api/api-keys/`
    */
@@ -2987,6 +3023,32 @@ export interface ApiKeysOperations {
    * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
   revoke(input: { key_id: number }, options?: WriteOptions): Call<{ success: true }>;
+}
+
+export interface OauthOperations {
+  /**
+   * Let an OAuth client act as oneself.
+   *
+   * What the page at /oauth/authorize calls when a person consents. The answer is where to send them:
+   * the redirect URI of the client with a code, good for a minute, that the client exchanges at POST
+   * /oauth/token. What it gets is an API key of the person, with these scopes at most, for /mcp alone;
+   * it is listed and revoked as other keys are. The account is told of it by mail. docs/oauth.md
+   * describes the whole.
+   *
+   * REST: `POST /api/oauth/authorizations/`
+   *
+   * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED
+   * @example
+   * await client.oauth.authorizeClient({
+   *   client_id: 'wmsc_4zLFr0cDhiS0rIUjCBQTbA',
+   *   redirect_uri: 'http://127.0.0.1:8765/callback',
+   *   code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+   *   code_challenge_method: 'S256',
+   *   scopes: [ 'time:read', 'time:write' ],
+   *   state: 'af0ifjsldkj'
+   * });
+   */
+  authorizeClient(input: OauthAuthorizeClientInput, options?: CallOptions): Call<OauthAuthorizeClientAnswer>;
 }
 
 export interface CompanyOperations {
@@ -3375,7 +3437,8 @@ export interface ProjectsOperations {
   /**
    * Projects of the company, the newest first.
    *
-   * Deleted projects are left out. 20 a page; a page past the end is an empty one.
+   * Deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in
+   * the name, without regard to case. 20 a page; a page past the end is an empty one.
    *
    * `company_id`: the company of the session unless given.
    *
@@ -3457,9 +3520,9 @@ export interface TasksOperations {
    *
    * Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q`
    * is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an
-   * empty one. Matches of `q` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end
-   * at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at the same cost
-   * a page.
+   * empty one. Matches of `q` and `dueBy` are counted up to 1,000 (`isTotalCapped`), and pages of them
+   * by number end at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at
+   * the same cost a page.
    *
    * `company_id`: the company of the session unless given.
    *
@@ -4618,6 +4681,7 @@ export interface Operations {
   readonly passwords: PasswordsOperations;
   readonly sessions: SessionsOperations;
   readonly apiKeys: ApiKeysOperations;
+  readonly oauth: OauthOperations;
   readonly company: CompanyOperations;
   readonly employees: EmployeesOperations;
   readonly invitations: InvitationsOperations;
@@ -4663,6 +4727,7 @@ export interface OperationTypes {
   'apiKeys.list': { input: undefined; answer: { keys: ApiKey[] } };
   'apiKeys.getCurrent': { input: undefined; answer: CurrentApiKey };
   'apiKeys.revoke': { input: { key_id: number }; answer: { success: true } };
+  'oauth.authorizeClient': { input: OauthAuthorizeClientInput; answer: OauthAuthorizeClientAnswer };
   'company.get': { input: { company_id?: number } | undefined; answer: CompanyGetAnswer };
   'company.update': { input: CompanyUpdateInput | undefined; answer: Company };
   'company.close': { input: { company_id?: number; name: string }; answer: CompanyCloseAnswer };

@@ -35,6 +35,9 @@ export const operations: Record<string, Record<string, string>> = {
     getCurrent: 'query bare',
     revoke: 'mutation',
   },
+  oauth: {
+    authorizeClient: 'unkeyed mutation',
+  },
   company: {
     get: 'query company_id=company',
     update: 'mutation company_id=company',

@@ -32,6 +32,7 @@ import * as erasure from './0031-erasure.ts';
 import * as csvImports from './0032-csv-imports.ts';
 import * as apiKeyExpiry from './0033-api-key-expiry.ts';
 import * as search from './0034-search.ts';
+import * as oauth from './0035-oauth.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -68,4 +69,5 @@ export const migrations: Record<string, Migration> = {
   '0032-csv-imports': csvImports,
   '0033-api-key-expiry': apiKeyExpiry,
   '0034-search': search,
+  '0035-oauth': oauth,
 };

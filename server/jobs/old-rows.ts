@@ -12,6 +12,8 @@ const morningLifetimeMs = 7 * dayMs;
 const endedSessionLifetimeMs = 30 * dayMs;
 /** Messages for webhooks and their attempts are shown, and can be sent again, for as long. */
 const webhookMessageLifetimeMs = 30 * dayMs;
+/** Expired grants of OAuth clients are shown among the keys of their employee for as long. */
+const expiredGrantLifetimeMs = 7 * dayMs;
 /** Identity tokens are accepted for a moment after they expire, because clocks differ. */
 const identityTokenLeewayMs = 3_600_000;
 
@@ -32,6 +34,14 @@ export const rules: Rule[] = [
     lifetimeMs: deviceLifetimeMs,
   },
   { table: 'apple_claims', key: ['subject', 'account_id'], column: 'expires_at', lifetimeMs: 0 },
+  { table: 'oauth_clients', key: ['client_id'], column: 'expires_at', lifetimeMs: 0 },
+  // What an OAuth client was granted and did not fetch, or no longer renews. Keys that people made stay in their list.
+  {
+    table: 'api_keys',
+    key: ['company_id', 'api_key_id'],
+    column: 'case when client_id is not null then expires_at end',
+    lifetimeMs: expiredGrantLifetimeMs,
+  },
   { table: 'idempotent_answers', key: ['key_hash'], column: 'created_at', lifetimeMs: answerLifetimeMs },
   { table: 'events', key: ['company_id', 'stream', 'sequence'], column: 'at', lifetimeMs: eventLifetimeMs },
   {

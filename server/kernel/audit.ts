@@ -64,6 +64,16 @@ export function auditJob(name: string): WriteAudit {
   return (db) => (hasChanges(db) ? [() => writeRows(db, { actor: nobody, origin, subject: null })] : []);
 }
 
+/** Audits what an OAuth client does at an address that is no operation, where it has changed something. */
+export function auditClient(
+  { request }: Context,
+  operation: string,
+  { companyId, apiKeyId }: { companyId: number; apiKeyId: number },
+): WriteAudit {
+  const call = { actor: { ...nobody, companyId, apiKeyId }, origin: originOf(request, operation), subject: null };
+  return (db) => (hasChanges(db) ? [() => writeRows(db, call)] : []);
+}
+
 /** Audits that a caller takes a file, before its first piece is sent. */
 export async function auditExport(
   ctx: Context & { caller: AuditedCaller & { companyId: number } },

@@ -8,6 +8,8 @@ import { Concerning } from './security-log.ts';
 import type { RefreshClaims, TokenClaims } from '../platform/tokens.ts';
 
 export const apiKeyPrefix = 'wms_';
+/** Access tokens of OAuth clients. Each is the key of a row of `api_keys`, for a quarter of an hour. */
+export const clientTokenPrefix = 'wmso_';
 
 /** Secrets of 256 bits need no salt: they cannot be guessed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
@@ -25,7 +27,10 @@ export async function authenticate(
   if (request.bearer === undefined)
     throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
-  if (request.bearer.startsWith(apiKeyPrefix)) {
+  const isClientToken = request.bearer.startsWith(clientTokenPrefix);
+  if (isClientToken && request.transport !== 'mcp')
+    throw INVALID_TOKEN({ detail: 'The access token of an OAuth client is for /mcp alone.' });
+  if (isClientToken || request.bearer.startsWith(apiKeyPrefix)) {
     const holder = await loadApiKey(services, request.bearer);
     request.noteAuthenticated();
     return holder;

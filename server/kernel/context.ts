@@ -51,6 +51,8 @@ export type Services = {
   wakeWebhooks(): void;
   /** The addresses that requests to URLs of callers may reach. */
   outbound: OutboundAddresses;
+  /** The addresses from which documents of OAuth clients are fetched, for callers who have not signed in. */
+  clientDocuments: OutboundAddresses;
   /** Called with an API error that the operation does not list; tests fail on it. */
   onUndeclaredError(operation: string, code: string): void;
 };

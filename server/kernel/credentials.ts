@@ -106,6 +106,7 @@ const readApiKeys = compiled<{ keyHashes: string[]; now: Date }, ApiKeyRow>((db,
       k.company_id as "companyId", k.employee_id as "employeeId",
       e.is_admin as "isAdmin", e.is_team_leader as "isTeamLeader", c.closes_at is not null as "isClosed",
       k.revoked_at is null and (k.expires_at is null or k.expires_at > ${placeholder('now')}::timestamptz)
+        and (k.client_id is null or k.access_expires_at > ${placeholder('now')}::timestamptz)
         and e.is_active and not e.is_deleted and ${isThere(placeholder('now'))} as "isLive",
       ${isUseDue(sql.ref('k.last_used_at'), placeholder('now'))} as "isUseDue"
     from api_keys as k

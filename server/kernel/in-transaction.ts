@@ -6,11 +6,11 @@ import { signalCommit, type Woken } from './commit-signals.ts';
 import type { Services } from './context.ts';
 
 /**
- * Runs one transaction for work outside a request, and signals its commit. It sees the rows of one company; a caller
+ * Runs one transaction for work outside an operation, and signals its commit. It sees the rows of one company; a caller
  * that needs all rows states why.
  */
 export async function inTransaction<Answer>(
-  services: Pick<Services, 'database'> & Woken & { jobName?: string },
+  services: Pick<Services, 'database'> & Woken & { jobName?: string; writeAudit?: WriteAudit },
   company: number | 'all companies',
   body: (db: Db) => Promise<Answer>,
 ): Promise<Answer> {
@@ -18,7 +18,7 @@ export async function inTransaction<Answer>(
   const transaction = (company === 'all companies' ? database.acrossCompanies : database.forCompany(company)).begin();
   try {
     const answer = await body(transaction.db);
-    await commitWithEvents(transaction, auditJob(services.jobName ?? 'job'));
+    await commitWithEvents(transaction, services.writeAudit ?? auditJob(services.jobName ?? 'job'));
     signalCommit(services, transaction.db);
     return answer;
   } catch (error) {

@@ -4,6 +4,7 @@ import type { ErrorDefinition } from '../errors/api-error.ts';
 import type { KeyAccess, Scope, ScopeKind } from '../platform/scopes.ts';
 import { scopesFor } from '../platform/scopes.ts';
 import type { ChangeEvent } from './change-event.ts';
+import type { ToolUse } from './tool.ts';
 
 /** Who may call an operation: see procedures.ts. */
 export type Access = 'open' | 'session' | 'signedIn' | 'member' | 'admin';
@@ -48,6 +49,8 @@ export type OperationMeta = OpenApiMeta<{
   events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** An example request for the reference page; a test checks that it is valid. */
   example?: Record<string, unknown>;
+  /** The tool of agents that it is a part of. */
+  tool?: ToolUse;
 }>;
 
 /** The scopes that an API key needs for an operation: one of these sets. */
@@ -76,6 +79,7 @@ export type RestDetails = {
   changes?: readonly ChangeEvent[];
   whileClosed?: true;
   example?: Record<string, unknown>;
+  tool?: ToolUse;
 };
 
 /** Whether its answer may hold a secret: open operations sign in, or send or use up a code. */

@@ -29,6 +29,8 @@ export type Limits = {
   authFailures: { operation: Budget; network: Budget };
   /** Failed sign-ins, for each address and network. */
   signIns: Budget;
+  /** OAuth clients that register or whose document is fetched, for each network. */
+  newClients: Budget;
   /** Sent codes, for each address. */
   codeSends: Budget;
   /** Wrong codes, for each address, from any network. */
@@ -71,6 +73,7 @@ export function createLimits(options: {
       network: budget('network-refusals', { points: perMinute, seconds: 60 }),
     },
     signIns: budget('sign-ins', { points: 10, seconds: 15 * 60 }),
+    newClients: budget('new-clients', { points: Math.ceil(perMinute / 10), seconds: 3600 }),
     codeSends: budget('code-sends', { points: 5, seconds: 3600 }),
     codeTries: budget('code-tries', { points: 20, seconds: 24 * 3600 }),
     lateCodeTries: budget('late-code-tries', { points: 5, seconds: 24 * 3600 }),

@@ -19,6 +19,12 @@ const narrowScopes = areas.flatMap((area): NarrowScope[] => [`${area}:read`, `${
 
 export const scopes: readonly Scope[] = ['read', 'write', ...narrowScopes, 'admin', 'login'];
 
+/** The scopes of all areas: what an OAuth client gets that asks for none. */
+export const scopesOfAreas: readonly Scope[] = narrowScopes;
+
+/** The scopes that an OAuth client may have. It reaches /mcp alone, where nobody is signed in. */
+export const scopesOfClients: readonly Scope[] = scopes.filter((scope) => scope !== 'login');
+
 /** The scopes that only an admin may give a key. */
 export const scopesOfAdmins: readonly Scope[] = ['admin', 'login'];
 

@@ -154,6 +154,8 @@ test('no row has a password, a token, a code or a key', async () => {
   expect([...secrets].filter((secret) => all.includes(secret))).toEqual([]);
   const { rows: hashes } = await sql<{ hash: string }>`
     select password_hash as hash from accounts where password_hash is not null
-    union select key_hash from api_keys union select token_hash from one_time_tokens`.execute(database.db);
+    union select key_hash from api_keys union select code_hash from oauth_grants union select token_hash from one_time_tokens`.execute(
+    database.db,
+  );
   expect(hashes.filter(({ hash }) => all.includes(hash))).toEqual([]);
 });

@@ -28,6 +28,7 @@ const globalTables: Record<string, string> = {
   identities: ofAnAccount,
   jobs: 'is written in the transaction of its cause: it needs the company, or a transaction ends on two servers',
   morning_rounds: oneRow,
+  oauth_clients: 'is found by the identifier of a program, before a company is known: it stays on one server',
   one_time_codes: ofAnAccount,
   one_time_tokens: ofAnAccount,
   plans: 'is the same for all and hardly changes: it would be copied to all servers',

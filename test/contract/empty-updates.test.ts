@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { companyTables } from '../../db/schema.ts';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
 import { errorOf } from '../support/actor.ts';
+import { readRowsOfCompany } from '../support/all-rows.ts';
 import { startService } from '../support/service.ts';
 import { kindOfParameter, urlOf } from '../support/smoke-calls.ts';
 import { makeThings } from '../support/things.ts';
@@ -38,20 +37,7 @@ const urlWithThings = (operation: Operation): string =>
  * All rows of the company: whatever a change could leave behind. Sessions and limits keep when they were used, and the audit log
  * has each call.
  */
-async function traces(): Promise<string[]> {
-  const rows = await Promise.all(
-    [...companyTables]
-      .filter((table) => !['sessions', 'audit_log'].includes(table))
-      .map(async (table) => {
-        const found = await sql<{ row: string }>`
-          select to_jsonb(t)::text as row from ${sql.table(table)} as t where t.company_id = ${admin.companyId}`.execute(
-          db,
-        );
-        return found.rows.map(({ row }) => `${table} ${row}`);
-      }),
-  );
-  return rows.flat().toSorted();
-}
+const traces = () => readRowsOfCompany(db, admin.companyId, ['sessions', 'audit_log']);
 
 test('only these refuse an update that names no field', () => {
   expect(refused.filter((line) => !updates.some(({ method, path }) => line === `${method} ${path}`))).toEqual([]);

@@ -1,15 +1,13 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { companyTables } from '../../db/schema.ts';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { identifiersIn } from '../../server/kernel/wire/identifiers.ts';
 import { appRouter } from '../../server/router.ts';
 import { errorOf, type Answer, type Caller } from '../support/actor.ts';
+import { readRowsOfCompany } from '../support/all-rows.ts';
 import { password, startService } from '../support/service.ts';
 import { callOperation, exampleWith, kindOfParameter, placesOf, putAt, type Input } from '../support/smoke-calls.ts';
-import { subscribe } from '../support/plan.ts';
-import { makeThings, type Things } from '../support/things.ts';
+import { makeThings, makeTwoCompanies, type Things } from '../support/things.ts';
 
 /*
  * What holds for every operation: its parts of the input that name things are known here,
@@ -20,13 +18,7 @@ const { anonymous, database } = service;
 const operations = operationsOf(appRouter);
 const closed = operations.filter(({ meta }) => meta.access !== 'open');
 
-const admin = await service.signIn((await service.registerCompany()).email);
-// Each operation is tried with an employee of its own.
-await subscribe(service, admin, 'enterprise');
-const plain = await service.addEmployee(admin);
-const neighbour = await service.signIn((await service.registerCompany({ name: 'Compilers' })).email);
-const theirs = await makeThings(service, neighbour, await service.addEmployee(neighbour));
-const own = await makeThings(service, admin, plain);
+const { admin, plain, neighbour, theirs, own } = await makeTwoCompanies(service);
 const homeless = await signInHomeless();
 const absentId = 987_654_321;
 
@@ -44,19 +36,7 @@ const inputOf = (operation: Operation, things: Things): Input =>
 
 const withoutRequestId = ({ status, body }: Answer) => ({ status, body: { ...body, requestId: undefined } });
 
-/** All that the database holds of the neighbour's company. */
-async function neighboursRows(): Promise<string[]> {
-  const rows = await Promise.all(
-    [...companyTables].map(async (table) => {
-      const found = await sql<{ row: string }>`
-        select to_jsonb(t)::text as row from ${sql.table(table)} as t where t.company_id = ${theirs.company}`.execute(
-        database.db,
-      );
-      return found.rows.map(({ row }) => `${table} ${row}`);
-    }),
-  );
-  return rows.flat().toSorted();
-}
+const neighboursRows = () => readRowsOfCompany(database.db, theirs.company);
 
 /** Someone whose only company has let them go. */
 async function signInHomeless(): Promise<Caller> {

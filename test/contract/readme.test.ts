@@ -6,7 +6,7 @@ import { blocksOf, findPages, makeCheckout, runShell, startIn } from '../support
 import { endAllProcesses, makeHome, type Home, type ServiceProcess } from '../support/process.ts';
 import { openTour } from '../support/tours.ts';
 
-/* The tours of the README and of docs/rest.md, money.md, exports.md and csv-imports.md, taken one after the other with one service, as a newcomer would. */
+/* The tours of the README and of pages in docs, taken one after the other with one service, as a newcomer would. */
 
 const tour = await openTour('contract/readme.test.ts');
 const timeout = 180_000;
@@ -81,15 +81,16 @@ describe('the README', () => {
 });
 
 test(
-  'docs/rest.md leads third parties from the registration to a client of their own, and the pages on money, exports and imports to a file',
+  'docs/rest.md leads third parties from the registration to a client of their own, and the pages on money, exports, imports and OAuth to a file',
   { timeout },
   async () => {
     // What npx would fetch is here already, but for the TypeScript 5 that it would bring along.
     const hook = new URL('third-party/with-compiler-api.mjs', import.meta.url).href;
     const generator = `NODE_OPTIONS='--import ${hook}' '${checkout.folder}/node_modules/.bin/openapi-typescript'`;
     const rest = commandsOf('docs/rest.md').map((text) => text.replace('npx --yes openapi-typescript@7', generator));
-    const pages = ['docs/money.md', 'docs/csv-imports.md', 'docs/exports.md'];
-    const steps = [...rest, ...pages.flatMap((page) => commandsOf(page)), 'head -c 2 company.zip'];
+    const pages = ['docs/money.md', 'docs/csv-imports.md', 'docs/mcp.md', 'docs/exports.md'];
+    const ofPages = pages.flatMap((page) => commandsOf(page));
+    const steps = [...rest, ...ofPages, 'head -c 2 company.zip', ...commandsOf('docs/oauth.md'), 'cat consent.html'];
     const show = 'cat work-management.d.ts';
     const said = await runShell(checkout.folder, [...steps, show].join(`\nprintf '\\n---\\n'\n`), {
       TMPDIR: checkout.folder,
@@ -103,6 +104,8 @@ test(
       work,
       reading,
       search,
+      named,
+      due,
       end,
       files,
       wrong,
@@ -114,8 +117,13 @@ test(
       ,
       money,
       imported,
+      asked,
       ,
       file,
+      ,
+      ,
+      renewed,
+      consentPage,
       types,
     ] = parts;
     expect(answersIn(team!)).toMatchObject([{ email: 'grace@example.com', designation: 'Engineer' }]);
@@ -128,7 +136,7 @@ test(
       { taskLogs: [{ durationSeconds: 3600 }], totalSeconds: 3600 },
       { comments: [{ likeCount: 0, replies: [] }] },
     ]);
-    expect([search, end, files]).toEqual(['Cut the gears', '', '']);
+    expect([search, named, due, end, files]).toEqual(['Cut the gears', 'Difference Engine', '0', '', '']);
     for (const [name, magic] of [
       ['hours.xlsx', 'PK'],
       ['hours.pdf', '%PDF-'],
@@ -150,7 +158,10 @@ test(
       { rows: [{ amounts: [] }], totalAmounts: [] },
     ]);
     expect(answersIn(imported!)).toMatchObject([{ dry_run: true, created: { projects: 1, tasks: 1, logs: 1 } }]);
+    expect(asked).toMatch(/Analytical Engines.*ada@example\.com|ada@example\.com.*Analytical Engines/);
     expect(file).toBe('PK');
+    expect(answersIn(renewed!)).toMatchObject([{ token_type: 'Bearer', scope: 'time:read' }, {}]);
+    expect(consentPage).toContain('this computer (127.0.0.1:8765)');
     expect(types).toContain('"/tasklog/create/": {');
   },
 );

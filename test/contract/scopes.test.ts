@@ -81,6 +81,7 @@ describe('the declaration', () => {
       'employees.endSessions',
       'employees.erase',
       'employees.getAccess',
+      'oauth.authorizeClient',
       'passwords.change',
     ]);
   });

@@ -91,7 +91,7 @@ describe('a browser', () => {
         origin: origin,
         'access-control-request-method': 'PATCH',
         'access-control-request-headers':
-          'authorization,x-refresh-token,idempotency-key,x-request-id,content-type,trpc-accept',
+          'authorization,x-refresh-token,idempotency-key,x-request-id,content-type,trpc-accept,mcp-protocol-version',
       },
     });
 
@@ -109,6 +109,7 @@ describe('a browser', () => {
         'x-request-id',
         'content-type',
         'trpc-accept',
+        'mcp-protocol-version',
       ])
         expect(allowed).toContain(name);
       expect(headers.get('access-control-allow-methods')).toContain('PATCH');

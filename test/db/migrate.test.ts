@@ -246,9 +246,9 @@ describe.runIf(template.kind === 'server')('on a server', () => {
     const migrated = migrate(db, { ...migrations, '9999-labels': { up } });
 
     const isWaiting = async () => {
-      const { rows } = await sql`select from pg_locks where not granted and mode = 'AccessExclusiveLock'`.execute(
-        second!.db,
-      );
+      const { rows } = await sql`
+        select from pg_locks as l join pg_database as d on d.oid = l.database
+        where d.datname = current_database() and not l.granted and l.mode = 'AccessExclusiveLock'`.execute(second!.db);
       return rows.length > 0;
     };
     await vi.waitUntil(isWaiting, { timeout: 20_000, interval: 5 });

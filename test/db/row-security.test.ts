@@ -223,6 +223,7 @@ const ofNoCompany: Record<string, string> = {
   used_identity_tokens: "a provider's, before anybody knows whose",
   apple_claims: "an account's",
   idempotent_answers: 'found by a hash of a secret and sealed with it',
+  oauth_clients: 'a program’s, which people of any company may let in',
   plans: 'the same for all',
   jobs: "the service's: some of them are for strangers",
   derived_definitions: 'of the database itself',

@@ -158,7 +158,8 @@ describe('the fuzz', () => {
     const world: World = { actors: new Map([['member', person]]), refresh: async () => true };
     const ask = (seed: number) => {
       const knowledge = createKnowledge();
-      const source = { document, knowledge, seed, secrets: [], world: () => world };
+      const client = { client_id: 'wmsc_1', redirect_uri: 'http://127.0.0.1/done' };
+      const source = { document, knowledge, seed, secrets: [], client, world: () => world };
       return Array.from({ length: 1000 }, (_, index) => generateRequest(source, index));
     };
     expect(ask(5)).toEqual(ask(5));

@@ -70,7 +70,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   let world: World;
   let worlds = 0;
   let madeAt = 0;
-  const source: Source = { document, knowledge, seed, secrets, world: () => world };
+  const client = await registerClient(baseUrl);
+  const source: Source = { document, knowledge, seed, secrets, client, world: () => world };
 
   const call: Call = async (method, path, body, actor) => {
     const shape = path.replaceAll(/\d+/g, '{}');
@@ -188,6 +189,19 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   }
   const neverDone = document.operations.map(({ id }) => id).filter((id) => !done.has(id));
   return { failures: [...failures.values()], requests, byStatus, neverDone };
+}
+
+/** A client of OAuth, which people can let in; registering is no documented operation, but a part of the protocol. */
+async function registerClient(baseUrl: string): Promise<Recipe> {
+  const redirectUri = 'http://127.0.0.1/done';
+  const response = await fetch(`${baseUrl}/oauth/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': `${preparingNetwork}0.1` },
+    body: JSON.stringify({ client_name: 'Planner', redirect_uris: [redirectUri] }),
+  });
+  if (response.status !== 201) throw new Error(`no client was registered: ${await response.text()}`);
+  const { client_id } = (await response.json()) as { client_id: string };
+  return { client_id, redirect_uri: redirectUri };
 }
 
 const isJson = ({ headers }: FuzzAnswer): boolean => /^application\/json(;|$)/.test(headers['content-type'] ?? '');

@@ -20,11 +20,13 @@ export type Source = {
   world(): World;
   /** What mails have brought: codes and links, newest last. */
   secrets: Recipe[];
+  /** A client that asks people to let it in, and where it sends them back to. */
+  client: Recipe;
 };
 
 /** The request of a number: the same for the same seed, if the service has given the same answers before. */
 export function generateRequest(source: Source, index: number): FuzzRequest {
-  const { document, knowledge, seed, secrets } = source;
+  const { document, knowledge, seed, secrets, client } = source;
   const { actors } = source.world();
   const random = createRandom(seed, index);
   const operation = document.operations[index % document.operations.length]!;
@@ -70,7 +72,7 @@ export function generateRequest(source: Source, index: number): FuzzRequest {
     body: operation.body && { json: valueFor(context, operation.body.schema, '', operation.body.example) },
   };
   if (request.body) request.headers.push(['Content-Type', 'application/json']);
-  if (random.chance(0.8)) follow(request, random.pick(recipesFor(operation, actor, secrets)));
+  if (random.chance(0.8)) follow(request, random.pick(recipesFor(operation, actor, [client, ...secrets])));
   if (operation.method !== 'GET' && random.chance(0.1))
     request.headers.push(['Idempotency-Key', `key-${random.int(1, 30)}`]);
   // Each request comes from a network of its own, so that limits by network hold up none.
@@ -84,7 +86,7 @@ function follow(request: FuzzRequest, recipe: Recipe): void {
   if (body && typeof body.json === 'object' && !Array.isArray(body.json)) Object.assign(body.json, recipe);
 }
 
-function recipesFor({ id, body }: Documented, actor: Actor, secrets: Recipe[]): [Recipe, ...Recipe[]] {
+function recipesFor({ id, body }: Documented, actor: Actor, told: Recipe[]): [Recipe, ...Recipe[]] {
   const fields = new Set(Object.keys(body?.schema.properties ?? {}));
   const { email, companyId, employeeId, proof } = actor;
   const refreshToken = proof.find(([name]) => name === 'X-Refresh-Token')?.[1];
@@ -102,7 +104,7 @@ function recipesFor({ id, body }: Documented, actor: Actor, secrets: Recipe[]): 
     // Only an address that has an account is sent a code to sign in with.
     ...(id === 'auth.verifyEmail' ? [{ email }] : []),
     ...(refreshToken === undefined || id === 'auth.logout' ? [] : [{ refresh_token: refreshToken }]),
-    ...secrets,
+    ...told,
   ];
   const whole = all.filter((recipe) => Object.keys(recipe).every((field) => fields.has(field)));
   // The most telling ones: those that name the most of the body.

@@ -71,6 +71,21 @@ async function insertMorning(day: string, createdAt: Date): Promise<void> {
   );
 }
 
+async function insertClient(clientId: string, expiresAt: Date): Promise<void> {
+  await sql`
+    insert into oauth_clients (client_id, name, redirect_uris, created_at, expires_at)
+    values (${clientId}, 'Planner', '{}', ${expiresAt}, ${expiresAt})`.execute(database.db);
+}
+
+/** A key that a person made, or what a client was granted. */
+async function insertKey(name: string, expiresAt: Date, clientId: string | null): Promise<void> {
+  await sql`
+    insert into api_keys (company_id, employee_id, name, key_hash, key_start, scopes, expires_at, created_at, client_id)
+    values (${admin.companyId}, ${admin.employeeId}, ${name}, ${name}, '', '{}', ${expiresAt}, ${expiresAt}, ${clientId})`.execute(
+    database.db,
+  );
+}
+
 /** A finished export, since a company makes one at a time. */
 async function insertExport(sha256: string, expiresAt: Date): Promise<void> {
   await sql`
@@ -129,6 +144,11 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertMorning('2026-03-03', ago(7 * dayMs - 60_000));
   await insertExport('expired', ago(1));
   await insertExport('alive', ago(-hourMs));
+  await insertClient('expired', ago(1));
+  await insertClient('alive', ago(-hourMs));
+  await insertKey('a grant, expired 7 days ago', ago(7 * dayMs), 'alive');
+  await insertKey('a grant, expired lately', ago(7 * dayMs - 60_000), 'alive');
+  await insertKey('a key, expired long ago', ago(70 * dayMs), null);
   await insertSession('ended 30 days ago', { expiresAt: ago(-dayMs), endedAt: ago(30 * dayMs) });
   await insertSession('expired 30 days ago', { expiresAt: ago(30 * dayMs), endedAt: null });
   await insertSession('ended lately', { expiresAt: ago(-dayMs), endedAt: ago(29 * dayMs) });
@@ -146,6 +166,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
     used_identity_tokens: 1,
     account_devices: 1,
     apple_claims: 1,
+    oauth_clients: 1,
+    api_keys: 1,
     idempotent_answers: 1,
     events: 2,
     webhook_attempts: 1,
@@ -161,6 +183,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   expect(await list('device', 'account_devices')).not.toContain('forgotten');
   expect(await list('device', 'account_devices')).toContain('known');
   expect(await list('subject', 'apple_claims')).toEqual(['alive']);
+  expect(await list('client_id', 'oauth_clients')).toEqual(['alive']);
+  expect(await list('name', 'api_keys')).toEqual(['a grant, expired lately', 'a key, expired long ago']);
   expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
   expect(await list('sequence', 'events')).toEqual([3]);
   expect(await list('type', 'webhook_messages')).toEqual(['younger']);

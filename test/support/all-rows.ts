@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import { companyTables } from '../../db/schema.ts';
 
 /** The rows of a database as text, by table, as PostgreSQL writes them: bytes are in it as hexadecimal digits. */
 export async function readAllRows(db: Db): Promise<Map<string, string[]>> {
@@ -15,6 +16,19 @@ export async function readAllRows(db: Db): Promise<Map<string, string[]>> {
     );
   }
   return all;
+}
+
+/** What a database holds of a company in all tables but the given ones, as text and in order. */
+export async function readRowsOfCompany(db: Db, companyId: number, but: readonly string[] = []): Promise<string[]> {
+  const tables = [...companyTables].filter((table) => !but.includes(table));
+  const found = await Promise.all(
+    tables.map(async (table) => {
+      const { rows } = await sql<{ row: string }>`
+        select to_jsonb(t)::text as row from ${sql.table(table)} as t where t.company_id = ${companyId}`.execute(db);
+      return rows.map(({ row }) => `${table} ${row}`);
+    }),
+  );
+  return found.flat().toSorted();
 }
 
 /** The tables of the service. */

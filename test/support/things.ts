@@ -1,10 +1,23 @@
+import { definitionOf, proceduresOf } from '../../server/kernel/definitions.ts';
 import type { Kind } from '../../server/kernel/wire/identifiers.ts';
+import { appRouter } from '../../server/router.ts';
 import type { Actor, Answer } from './actor.ts';
+import { subscribe } from './plan.ts';
 import { password, type Service } from './service.ts';
 import { startWork } from './work.ts';
 
 /** One of each thing that an identifier can name, in the company of one admin: `employee` is the admin. */
 export type Things = Record<Kind, number>;
+
+/** A company with a member, and another one, each with one of each thing. No limit of a plan is in the way of the first. */
+export async function makeTwoCompanies(service: Service) {
+  const admin = await service.signIn((await service.registerCompany()).email);
+  await subscribe(service, admin, 'enterprise');
+  const plain = await service.addEmployee(admin);
+  const neighbour = await service.signIn((await service.registerCompany({ name: 'Compilers' })).email);
+  const theirs = await makeThings(service, neighbour, await service.addEmployee(neighbour));
+  return { admin, plain, neighbour, theirs, own: await makeThings(service, admin, plain) };
+}
 
 let made = 0;
 
@@ -17,6 +30,7 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     return body._id;
   };
   await reopen(service, companyId);
+  await knowClient(service);
   const person = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
   const period = await submitPeriod(service, admin);
   const { projectId, taskId } = await startWork(admin);
@@ -60,6 +74,22 @@ async function reopen({ database }: Service, companyId: number): Promise<void> {
     .updateTable('companies')
     .set({ closed_at: null, closes_at: null, closed_by_id: null })
     .where('company_id', '=', companyId)
+    .execute();
+}
+
+/** The OAuth client of the documented example. */
+async function knowClient({ database, clock }: Service): Promise<void> {
+  const { client_id, redirect_uri } = definitionOf(proceduresOf(appRouter).get('oauth.authorizeClient')!).meta!
+    .example as {
+    client_id: string;
+    redirect_uri: string;
+  };
+  const now = clock.now();
+  const expires_at = new Date(now.getTime() + 24 * 3_600_000);
+  await database.db
+    .insertInto('oauth_clients')
+    .values({ client_id, name: 'Planner', redirect_uris: [redirect_uri], created_at: now, expires_at })
+    .onConflict((conflict) => conflict.column('client_id').doUpdateSet({ expires_at }))
     .execute();
 }
 

@@ -7,7 +7,15 @@ import { blocksOf } from './pages.ts';
 
 /** Which test file, in `test/`, runs the commands of which pages. */
 export const runBy: Record<string, string[]> = {
-  'contract/readme.test.ts': ['README.md', 'docs/rest.md', 'docs/money.md', 'docs/csv-imports.md', 'docs/exports.md'],
+  'contract/readme.test.ts': [
+    'README.md',
+    'docs/rest.md',
+    'docs/money.md',
+    'docs/csv-imports.md',
+    'docs/mcp.md',
+    'docs/exports.md',
+    'docs/oauth.md',
+  ],
   'contract/operations.test.ts': ['docs/operations.md', 'docs/upgrading.md', 'docs/audit.md'],
   'contract/walk-through.test.ts': ['CONTRIBUTING.md'],
   'contract/commands.test.ts': [

@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { scopes, scopesOfAdmins } from '../../platform/scopes.ts';
+import { scopes as allScopes } from '../../platform/scopes.ts';
 import { ADMIN_REQUIRED, invalid, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
-import { recordChange } from '../../kernel/change-event.ts';
-import { changeStream } from '../../kernel/change-streams.ts';
 import { name } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
-import { getAccountById } from '../auth/accounts.ts';
-import { getCompany } from '../company/queries.ts';
-import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { ApiKey, ApiKeyScope } from '../memberships/api-key.ts';
 import { apiKeyCreated } from '../memberships/events.ts';
-import { apiKeyColumns, toApiKeyHeader } from '../memberships/membership.ts';
+import { checkGrantable, insertApiKey } from './insert-api-key.ts';
 import { newApiKey } from './new-key.ts';
 
 export const createApiKey = member('no key')
@@ -33,7 +28,7 @@ export const createApiKey = member('no key')
   .input(
     z.object({
       name: name({ max: 100 }),
-      scopes: z.array(ApiKeyScope).min(1).max(scopes.length),
+      scopes: z.array(ApiKeyScope).min(1).max(allScopes.length),
       expiresAt: timestamp.nullish(),
     }),
   )
@@ -46,47 +41,34 @@ export const createApiKey = member('no key')
     const { caller, services } = ctx;
     const { accountId } = accountOf(caller);
     const now = services.clock.now();
-    const granted = [...new Set(input.scopes)];
-    const reserved = granted.find((scope) => scopesOfAdmins.includes(scope));
-    if (reserved !== undefined && !caller.isAdmin)
-      throw ADMIN_REQUIRED({ detail: `Only an admin may make a key with the scope ${reserved}.` });
+    const scopes = [...new Set(input.scopes)];
+    checkGrantable(caller, scopes);
     if (input.expiresAt && input.expiresAt <= now)
       throw invalid(['expiresAt'], 'must be in the future', 'out_of_range');
 
     const key = newApiKey();
     const start = key.slice(0, 10);
-    const row = await ctx.db
-      .insertInto('api_keys')
-      .values({
-        company_id: caller.companyId,
-        employee_id: caller.employeeId,
-        name: input.name,
-        key_hash: hashSecret(key),
-        key_start: start,
-        scopes: granted,
-        expires_at: input.expiresAt ?? null,
-        created_at: now,
-      })
-      .returning(apiKeyColumns)
-      .executeTakeFirstOrThrow();
-    recordChange(ctx.db, apiKeyCreated, {
-      companyId: caller.companyId,
-      streams: [changeStream.company(caller.companyId)],
-      payload: { actorId: caller.employeeId, apiKeyId: row.api_key_id, apiKey: toApiKeyHeader(row) },
-      at: now,
-    });
-    const { email } = await getAccountById(ctx.db, accountId);
-    const { name: company } = await getCompany(ctx.db, caller.companyId);
-    const notice = { kind: 'api key made', name: input.name, company, scopes: granted } as const;
-    await notifyAccountOwner(ctx.db, { email, notice, request: ctx.request, now });
+    const made = {
+      name: input.name,
+      key_hash: hashSecret(key),
+      key_start: start,
+      scopes,
+      expires_at: input.expiresAt ?? null,
+    };
+    const { api_key_id: _id } = await insertApiKey(
+      ctx,
+      { ...made, created_at: now },
+      { accountId, kind: 'api key made' },
+    );
     return {
-      _id: row.api_key_id,
+      _id,
       name: input.name,
       start,
-      scopes: granted,
+      scopes,
       expiresAt: input.expiresAt ?? null,
       lastUsedAt: null,
       createdAt: now,
+      client: null,
       key,
     };
   });

@@ -17,6 +17,7 @@ export const getCurrentApiKey = member('any key')
       description:
         'For API keys, whatever their scopes: what a script needs to know of itself. A session knows it from its login, and is answered 403 `FORBIDDEN`.',
       errors: [FORBIDDEN],
+      tool: { name: 'who_am_i', leavesOut: ['start', 'createdAt', 'lastUsedAt'] },
     }),
   )
   .output(

@@ -26,6 +26,7 @@ export const getBalance = member('time')
       description: `For the employee, team leaders and admins. All days from \`from\` to \`to\`, both included, at most ${rangeDaysMax}, in the time zone of the company. What is expected on a day is what the employee’s working hours say, or without them the time policy; nothing on a holiday, and nothing before the \`date_of_joining\` of the employee. Days to come count as the others. See docs/time-periods.md.`,
       errors: [FORBIDDEN],
       example: { from: '2026-03-01', to: '2026-03-31' },
+      tool: { name: 'timesheet', include: 'balance', leavesOut: ['days'] },
     }),
   )
   .input(z.object({ employee_id: ownId(), from: day, to: day }))

@@ -17,7 +17,7 @@ import { commentCreated } from './jobs.ts';
 import { findPerson } from './comment-rows.ts';
 import { toNewCommentView } from './comment-view.ts';
 import { format, message, plainTextOf, readMessage } from './rich-text.ts';
-import { Comment } from './schemas.ts';
+import { besideTheComment, Comment } from './schemas.ts';
 
 /** The service only passes it on and never fetches it, so it must be a plain URL wherever it is inserted. */
 const imageUrl = z
@@ -44,6 +44,14 @@ export const createComment = member('comments')
         mentionedEmails: ['alan@example.com'],
         reply_to: null,
         image: null,
+      },
+      tool: {
+        name: 'comment',
+        sends: { format: 'text' },
+        hides: ['sender', 'ClientSender', 'image'],
+        describes: { message: 'At most 64 KiB' },
+        richText: ['message'],
+        leavesOut: besideTheComment,
       },
     }),
   )

@@ -17,6 +17,7 @@ export const deleteComment = member('comments')
       description:
         'By its author or the owner of its task. With replies it stays as a tombstone (`isDeleted: true`, `message: null`) until the last of them is deleted.',
       errors: [NOT_THE_AUTHOR_OR_OWNER],
+      tool: { name: 'delete', when: 'comment_id' },
     }),
   )
   .input(z.object({ comment_id: idOf('comment') }))

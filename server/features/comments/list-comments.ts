@@ -8,7 +8,7 @@ import { findVisibleTask } from '../tasks/queries.ts';
 import { markSeen } from './seen.ts';
 import { streamComments } from './long-comments.ts';
 import { listFewComments } from './comment-view.ts';
-import { Comment } from './schemas.ts';
+import { besideTheComment, Comment } from './schemas.ts';
 import { assembleThreads, levelsMax } from './threads.ts';
 
 export const listComments = member('comments')
@@ -17,6 +17,7 @@ export const listComments = member('comments')
       section: 'Task comments',
       summary: 'All comments of a task, as threads',
       description: `Oldest first on every level. Replies nest as deep as the discussion goes, down to level ${levelsMax} of the answer: deeper ones are siblings of the one they answer, and \`reply_to\` names it. A deleted comment that has replies stays as a tombstone: \`isDeleted: true\`, \`message: null\`. All comments are answered, however many there are: a long answer is sent while it is read, with the comments of its start, each with its content at the time when it is sent. Reading marks the comments of others as seen by the caller, after the answer: \`seenBy\` shows who had seen them before.`,
+      tool: { name: 'get_task', include: 'comments', richText: ['message'], leavesOut: besideTheComment },
     }),
   )
   .input(z.object({ task_id: idOf('task') }))

@@ -40,3 +40,15 @@ export const Comment = z
 
 /** A comment without its replies. */
 export const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });
+
+/** What agents are not shown of comments. */
+export const besideTheComment = [
+  'taskId',
+  'ClientSender',
+  'profilePicture',
+  'mentionedEmails',
+  'likes',
+  'likedByMe',
+  'seenBy',
+  'deepLink',
+] as const;

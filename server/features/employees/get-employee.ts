@@ -3,7 +3,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { getEmployee as get, toEmployee } from './queries.ts';
-import { Employee } from './schemas.ts';
+import { besideThePerson, Employee } from './schemas.ts';
 
 export const getEmployee = member('people')
   .meta(
@@ -13,6 +13,7 @@ export const getEmployee = member('people')
       description:
         'Anybody of the company may read anybody of it, inactive and deleted ones too. `salary` is `null` unless the caller is an admin or reads their own record.',
       example: { employee_id: 42 },
+      tool: { name: 'people', when: 'employee_id', leavesOut: besideThePerson },
     }),
   )
   .input(z.object({ employee_id: idOf('employee') }))

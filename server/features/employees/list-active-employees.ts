@@ -4,7 +4,7 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { selectEmployees, toEmployee } from './queries.ts';
-import { Employee } from './schemas.ts';
+import { besideThePerson, Employee } from './schemas.ts';
 import { sortByName } from './sort-by-name.ts';
 
 export const listActiveEmployees = member('people')
@@ -15,6 +15,7 @@ export const listActiveEmployees = member('people')
       description:
         'Those with `isActive: true` and `isDeleted: false`, alphabetical by name without regard to case and accents, and the deleted ones, by `_id` and `name` only.',
       example: { company_id: 1 },
+      tool: { name: 'people', leavesOut: besideThePerson },
     }),
   )
   .input(z.object({ company_id: idOf('company') }))

@@ -35,6 +35,25 @@ export const Employee = z
   })
   .meta({ id: 'Employee' });
 
+/** What agents are not shown of people. */
+export const besideThePerson = [
+  'first_name',
+  'last_name',
+  'phone',
+  'companyId',
+  'salary',
+  'is_active',
+  'isDeleted',
+  'date_of_birth',
+  'date_of_joining',
+  'gender',
+  'country_code',
+  'profilePicture',
+  'createdAt',
+  'updatedAt',
+  'deletedEmployees',
+] as const;
+
 /** Optional text: an empty one counts as none. */
 const optional = (kind: typeof text, max: number) =>
   kind({ min: 0, max })

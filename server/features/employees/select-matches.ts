@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import { anywhere } from '../../../db/pipeline/anywhere.ts';
 import { foldForSearch, selectEmployees } from './queries.ts';
 
 /**
@@ -16,8 +17,8 @@ export function selectMatches(db: Db, companyId: number, q: string) {
     .map((word) => (Array.from(word).length >= 3 ? word : ` ${word}`))
     .toSorted((a, b) => b.length - a.length);
   const indexed = wanted.filter((part) => indexable.test(part)).slice(0, 2);
-  const [first, second = first] = indexed.map(asPattern);
-  const others = wanted.filter((part) => !indexed.includes(part)).map(asPattern);
+  const [first, second = first] = indexed.map(anywhere);
+  const others = wanted.filter((part) => !indexed.includes(part)).map(anywhere);
 
   return (
     selectEmployees(db, companyId)
@@ -31,7 +32,7 @@ export function selectMatches(db: Db, companyId: number, q: string) {
       .orderBy(
         sql`case when starts_with(search_text, ' ' || ${folded} || ' ' || email) then 0
           when starts_with(search_text, ' ' || ${folded}) then 1
-          when search_text like all (${beginnings.map(asPattern)}::text[]) then 2
+          when search_text like all (${beginnings.map(anywhere)}::text[]) then 2
           else 3 end`,
       )
       .orderBy(sql`search_text collate "C"`)
@@ -41,5 +42,3 @@ export function selectMatches(db: Db, companyId: number, q: string) {
 
 /** A word with three letters in a row or the beginning of a word; any other would read the whole index. */
 const indexable = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]/u;
-
-const asPattern = (part: string): string => `%${part.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Schema } from '../../../db/schema.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -20,6 +20,13 @@ export const ApiKey = z
     expiresAt: moment.nullable(),
     lastUsedAt: moment.nullable().meta({ description: 'To the minute; null if it was never used' }),
     createdAt: moment,
+    client: z
+      .object({
+        client_id: z.string().meta({ description: 'As the client calls itself in requests' }),
+        name: z.string(),
+      })
+      .nullable()
+      .meta({ description: 'The OAuth client that holds and renews the key; null if a person made it for a script' }),
   })
   .meta({ id: 'ApiKey' });
 
@@ -32,7 +39,12 @@ export const apiKeyFields = [
   'expires_at',
   'last_used_at',
   'created_at',
+  'client_id',
 ] as const;
+
+/** A client has not fetched its key yet: for a minute after the consent, nobody holds it. */
+export const isFetched = (eb: ExpressionBuilder<Schema, 'api_keys'>) =>
+  eb.or([eb('client_id', 'is', null), eb('access_expires_at', 'is not', null)]);
 
 export function toApiKey(row: Pick<Selectable<Schema['api_keys']>, (typeof apiKeyFields)[number]>) {
   return {
@@ -43,5 +55,6 @@ export function toApiKey(row: Pick<Selectable<Schema['api_keys']>, (typeof apiKe
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     createdAt: row.created_at,
+    client: row.client_id === null ? null : { client_id: row.client_id, name: row.name },
   };
 }

@@ -4,7 +4,7 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { ApiKey } from './api-key.ts';
 
 /** An API key in events: nothing of the key itself, nor when it is used. */
-const ApiKeyHeader = ApiKey.omit({ start: true, lastUsedAt: true })
+const ApiKeyHeader = ApiKey.omit({ start: true, lastUsedAt: true, client: true })
   .extend({ userId: idOf('employee').meta({ description: 'The employee as whom the key acts' }) })
   .meta({ id: 'ApiKeyHeader', description: 'An API key without the key itself' });
 

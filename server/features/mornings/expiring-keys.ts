@@ -10,7 +10,7 @@ import { renderMail } from '../../mail/mail-template.ts';
  * The mail that tells an employee that an API key of theirs expires, on the morning a week before.
  *
  * - A key is marked in the transaction that enqueues its mail, so it has one mail, whichever nodes run.
- * - A key that lives for a week or less has none: its end was near when it was made.
+ * - A key that lives for a week or less has none: its end was near when it was made. Nor has one that a client renews.
  * - What a morning has missed, because no node ran or the company was closed, the next one makes good.
  */
 
@@ -71,7 +71,7 @@ export async function mailExpiringKeys(
   const { rows } = await sql<{ apiKeyId: number }>`
     update api_keys as k set expiry_mailed_at = ${now}
     from companies as c
-    where c.company_id = ${companyId} and k.company_id = c.company_id and k.revoked_at is null
+    where c.company_id = ${companyId} and k.company_id = c.company_id and k.revoked_at is null and k.client_id is null
       and k.expiry_mailed_at is null and k.expires_at > ${now} and k.expires_at < local_day_start(${day}::date + 8, c.timezone)
       and k.created_at < k.expires_at - interval '7 days'
     returning k.api_key_id as "apiKeyId"`.execute(db);

@@ -15,6 +15,12 @@ const Notice = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('password changed'), keys: z.array(z.string()) }),
   z.object({ kind: z.literal('password reset') }),
   z.object({ kind: z.literal('api key made'), name: z.string(), company: z.string(), scopes: z.array(z.string()) }),
+  z.object({
+    kind: z.literal('client authorized'),
+    name: z.string(),
+    company: z.string(),
+    scopes: z.array(z.string()),
+  }),
   z.object({ kind: z.literal('new device') }),
   z.object({ kind: z.literal('signed in by key'), name: z.string(), company: z.string() }),
   z.object({ kind: z.literal('unlinked'), company: z.string() }),
@@ -53,6 +59,14 @@ function contentOf(notice: Notice): { subject: string; happened: string[]; advic
         subject: 'A new API key was made in your name',
         happened: [`The API key “${name}” was made in ${company}. It may act as you there: ${scopes.join(', ')}.`],
         advice: `${ifNotYou} An admin of ${company} can end the key as well.`,
+      };
+    }
+    case 'client authorized': {
+      const { name, company, scopes } = notice;
+      return {
+        subject: 'You let a program act as you',
+        happened: [`The program that calls itself “${name}” may act as you in ${company}: ${scopes.join(', ')}.`],
+        advice: `To end that, delete it among your API keys. ${ifNotYou} An admin of ${company} can end it as well.`,
       };
     }
     case 'new device':

@@ -51,6 +51,11 @@ export const listNotifications = member('notifications')
       description:
         '10 a page; a page past the end is empty. A filter that is left out lets everything through, archived ones included.',
       errors: [FORBIDDEN],
+      tool: {
+        name: 'notifications',
+        hides: ['recipient_id', 'app_type', 'priorty', 'later'],
+        leavesOut: ['recipient_id', 'app_type', 'priorty', 'later', 'page', 'pageSize', 'totalPages'],
+      },
     }),
   )
   .input(filters.extend({ recipient_id: ownId(), page }))

@@ -14,6 +14,7 @@ export const readAllNotifications = member('notifications')
       notAudited: 'changes only what its caller sees of their own notifications',
       description: '`updated` is how many were unread.',
       errors: [FORBIDDEN],
+      tool: { name: 'mark_notifications', action: 'read_all', hides: ['user_id'] },
     }),
   )
   .input(z.object({ user_id: ownId() }))

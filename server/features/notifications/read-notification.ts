@@ -12,6 +12,7 @@ export const readNotification = member('notifications')
       summary: "Mark one of one's own notifications as read",
       notAudited: 'changes only what its caller sees of their own notifications',
       description: 'Marking a read one changes nothing.',
+      tool: { name: 'mark_notifications', action: 'read', leavesOut: ['recipient_id', 'app_type', 'priorty', 'later'] },
     }),
   )
   .input(z.object({ notification_id: idOf('notification') }))

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ADMIN_REQUIRED, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
@@ -21,6 +22,7 @@ export const createProject = member('projects')
       errors: [ADMIN_REQUIRED],
       changes: [projectCreated],
       example: { name: 'Difference Engine', description: 'Second design', allocatedHours: 120 },
+      tool: { name: 'save_project', leavesOut: ['companyId', ...stamps] },
     }),
   )
   .input(z.object(projectFields).partial().extend({ name: projectFields.name }))

@@ -18,6 +18,7 @@ export const deleteProject = member('projects')
       errors: [FORBIDDEN],
       changes: [projectDeleted],
       example: { project_id: 7 },
+      tool: { name: 'delete', when: 'project_id' },
     }),
   )
   .input(z.object({ project_id: idOf('project') }))

@@ -8,7 +8,13 @@ import { findProject } from './queries.ts';
 import { Project } from './schemas.ts';
 
 export const getProject = member('projects')
-  .meta(rest('GET /api/projects/{project_id}/', { section: 'Additions', summary: 'One project of the company' }))
+  .meta(
+    rest('GET /api/projects/{project_id}/', {
+      section: 'Additions',
+      summary: 'One project of the company',
+      tool: { name: 'list_projects', when: 'project_id', leavesOut: ['companyId'] },
+    }),
+  )
   .input(z.object({ project_id: idOf('project') }))
   .output(Project)
   .query(async ({ ctx, input }) => {

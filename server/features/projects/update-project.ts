@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
 import { projectUpdated, recordProjectUpdate } from './events.ts';
@@ -20,6 +21,7 @@ export const updateProject = member('projects')
       errors: [FORBIDDEN, ADMIN_REQUIRED],
       changes: [projectUpdated],
       example: { project_id: 7, allocatedHours: 160, status: 'on_hold' },
+      tool: { name: 'save_project', when: 'project_id', leavesOut: ['companyId', ...stamps] },
     }),
   )
   .input(

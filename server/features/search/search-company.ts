@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
-import { idOf, text } from '../../kernel/wire/fields.ts';
+import { idOf, searchText } from '../../kernel/wire/fields.ts';
 import { isProject } from '../projects/queries.ts';
 import { candidatesMax } from './candidates.ts';
 import { cursorOf, readPlace, searchCursor } from './cursor.ts';
@@ -22,12 +22,13 @@ export const searchCompany = member(['tasks', 'projects', 'comments', 'people'])
       summary: 'Search tasks, projects, comments and people',
       description: `The best matches first. Every word of \`q\` must begin a word of the title or the text, without regard to case and accents; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Where fewer than ten things match, words of four letters or more may have one slip. The newest ${candidatesMax} matches of each kind are ranked, and the newest ${candidatesMax} in titles. Deleted things and people are not found. \`cursor\` is the \`nextCursor\` of the page before; what is added after the first page is not on later ones. See docs/search.md.`,
       example: { q: 'gear draw', kind: 'task,comment' },
+      tool: { name: 'search', hides: ['limit'], leavesOut: ['ranges'] },
     }),
   )
   .input(
     z.object({
       company_id: idOf('company'),
-      q: text({ max: 200 }).meta({ examples: ['gear draw'] }),
+      q: searchText.meta({ examples: ['gear draw'] }),
       kind: kindField,
       project_id: idOf('project').optional(),
       limit: z.int().min(1).max(limitMax).default(20).meta({ description: 'How many results a page has' }),

@@ -3,6 +3,7 @@ import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { ADMIN_REQUIRED, FORBIDDEN, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { idOf, ownId } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
@@ -32,6 +33,7 @@ export const createTaskLog = member('time')
         end_time: '2026-03-02T10:30:00Z',
         description: 'Wrote the first program',
       },
+      tool: { name: 'log_time', leavesOut: ['charge', ...stamps] },
     }),
   )
   .input(

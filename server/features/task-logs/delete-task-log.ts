@@ -20,6 +20,7 @@ export const deleteTaskLog = member('time')
       errors: [FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogDeleted],
       example: { override: false },
+      tool: { name: 'delete', when: 'log_id' },
     }),
   )
   .input(z.object({ pk: idOf('taskLog'), ...overrideFields }))

@@ -3,6 +3,7 @@ import { NOT_FOUND } from '../../errors/errors.ts';
 import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { listNewestTaskLogs, taskLogsInBatches, toChargedTaskLog, type TaskLogRow } from './queries.ts';
@@ -16,6 +17,7 @@ export const listLogsOfTask = member('time')
       description:
         'Read by any active employee of the company. All logs are answered, however many there are: a long answer is sent while it is read, with the logs of the moment when it began. `totalSeconds` is the sum of the logs in the answer.',
       isLongRead: true,
+      tool: { name: 'get_task', include: 'logs', leavesOut: ['charge', 'taskId', 'projectId', ...stamps] },
     }),
   )
   .input(z.object({ taskId: idOf('task') }))

@@ -3,6 +3,7 @@ import type { Db } from '../../../db/open.ts';
 import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
@@ -34,6 +35,7 @@ export const updateTaskLog = member('time')
       errors: [DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogUpdated],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
+      tool: { name: 'log_time', when: 'log_id', leavesOut: ['charge', ...stamps] },
     }),
   )
   .input(

@@ -3,6 +3,7 @@ import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
 import { notifyAssigned } from './assignment.ts';
@@ -26,6 +27,7 @@ export const createTask = member('tasks')
         dueDate: '2026-03-31',
         estimatedHours: 6,
       },
+      tool: { name: 'save_task', leavesOut: stamps },
     }),
   )
   .input(

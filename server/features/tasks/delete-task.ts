@@ -18,6 +18,7 @@ export const deleteTask = member('tasks')
       errors: [FORBIDDEN],
       changes: [taskDeleted],
       example: { task_id: 12 },
+      tool: { name: 'delete', when: 'task_id' },
     }),
   )
   .input(z.object({ task_id: idOf('task') }))

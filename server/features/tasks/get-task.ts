@@ -7,7 +7,13 @@ import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from
 import { Task } from './schemas.ts';
 
 export const getTask = member('tasks')
-  .meta(rest('GET /api/tasks/{task_id}/', { section: 'Additions', summary: 'One task of the company' }))
+  .meta(
+    rest('GET /api/tasks/{task_id}/', {
+      section: 'Additions',
+      summary: 'One task of the company',
+      tool: { name: 'get_task' },
+    }),
+  )
   .input(z.object({ task_id: idOf('task') }))
   .output(Task)
   .query(async ({ ctx, input }) => {

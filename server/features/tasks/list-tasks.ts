@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { containsText } from '../../../db/pipeline/anywhere.ts';
 import { paginate } from '../../../db/pipeline/paginate.ts';
 import type { Db } from '../../../db/open.ts';
 import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { cursorField, cursorNumber, nextCursor, readCursor, toCursor } from '../../kernel/wire/cursor.ts';
 import { readPage } from '../../kernel/wire/read-page.ts';
-import { idOf, page, pageOf, text } from '../../kernel/wire/fields.ts';
+import { idOf, page, pageOf, searchText } from '../../kernel/wire/fields.ts';
+import { day } from '../../kernel/wire/moments.ts';
 import { countVisible } from '../projects/counts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
@@ -16,7 +19,7 @@ import { Task, taskStatus } from './schemas.ts';
 import { countInProject, type Filters } from './task-counts.ts';
 
 const pageSize = 20;
-/** Matches of `q` are counted up to this number, so that the cost does not grow with the tasks. */
+/** Matches of `q` and `dueBy` are counted up to this number, so that the cost does not grow with the tasks. */
 const countedMax = 1_000;
 const position = z.tuple([cursorNumber]);
 
@@ -26,7 +29,8 @@ export const listTasks = member('tasks')
       section: 'Additions',
       summary: 'Tasks of the company, the newest first',
       description:
-        'Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an empty one. Matches of `q` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at the same cost a page.',
+        'Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an empty one. Matches of `q` and `dueBy` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at the same cost a page.',
+      tool: { name: 'list_tasks', leavesOut: ['description', ...stamps, 'page', 'pageSize', 'totalPages'] },
     }),
   )
   .input(
@@ -35,7 +39,10 @@ export const listTasks = member('tasks')
       projectId: idOf('project').optional(),
       status: taskStatus.optional(),
       owner_id: idOf('employee').optional(),
-      q: text({ max: 200 }).optional(),
+      q: searchText.optional(),
+      dueBy: day
+        .meta({ description: 'Tasks due on this day or before it that are not done', examples: ['2026-03-31'] })
+        .optional(),
       page,
       cursor: cursorField,
     }),
@@ -43,7 +50,7 @@ export const listTasks = member('tasks')
   .output(
     pageOf(Task).extend({
       isTotalCapped: z.boolean().meta({
-        description: `Whether there are more than \`total\` matches of \`q\`, of which ${countedMax} are counted`,
+        description: `Whether there are more than \`total\` matches of \`q\` or \`dueBy\`, of which ${countedMax} are counted`,
         examples: [false],
       }),
       nextCursor,
@@ -51,18 +58,22 @@ export const listTasks = member('tasks')
   )
   .query(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;
-    const { projectId, status, owner_id: ownerId, q } = input;
+    const { projectId, status, owner_id: ownerId, q, dueBy } = input;
     if (input.company_id !== companyId) throw NOT_FOUND();
     if (projectId !== undefined && !(await isProject(ctx.db, companyId, projectId))) throw notFoundIn('projectId');
     if (ownerId !== undefined && !(await findEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
     const before = readCursor(input.cursor, position)?.[0];
-    const isUnfiltered = [projectId, status, ownerId, q, before].every((filter) => filter === undefined);
+    const isUnfiltered = [projectId, status, ownerId, q, dueBy, before].every((filter) => filter === undefined);
     const matching = selectVisibleTasks(ctx.db, companyId)
       .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
       .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
       .$if(ownerId !== undefined, (query) => query.where('t.owner_id', '=', ownerId!))
-      .$if(q !== undefined, (query) => query.where(sql<boolean>`lower(t.title) like lower(${anywhere(q!)})`));
+      .$if(q !== undefined, (query) => query.where(({ ref }) => containsText(ref('t.title'), q!)))
+      // As the index of open tasks by due day says it.
+      .$if(dueBy !== undefined, (query) =>
+        query.where('t.due_date', '<=', dueBy!).where('t.status', '<>', sql.lit('done')),
+      );
     const readRows = (offset: number) => {
       const chosen = matching
         .$if(before !== undefined, (query) => query.where('t.task_id', '<', before!))
@@ -73,7 +84,8 @@ export const listTasks = member('tasks')
     };
     let isTotalCapped = false;
     const readTotal = async () => {
-      if (q === undefined) return countByFilter(ctx.db, companyId, { projectId, ownerId, status });
+      if (q === undefined && dueBy === undefined)
+        return countByFilter(ctx.db, companyId, { projectId, ownerId, status });
       const count = await countOf(ctx.db, matching);
       isTotalCapped = count > countedMax;
       return Math.min(count, countedMax);
@@ -98,9 +110,4 @@ async function countOf(db: Db, matching: ReturnType<typeof selectVisibleTasks>):
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
-}
-
-/** A LIKE pattern for a literal text: its wildcards are escaped. */
-function anywhere(wanted: string): string {
-  return `%${wanted.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
 import { isProject } from '../projects/queries.ts';
 import { isActiveEmployee } from '../employees/active-employees.ts';
@@ -21,6 +22,7 @@ export const updateTask = member('tasks')
       errors: [FORBIDDEN, PERIOD_LOCKED],
       changes: [taskUpdated],
       example: { task_id: 12, status: 'done' },
+      tool: { name: 'save_task', when: 'task_id', leavesOut: stamps },
     }),
   )
   .input(

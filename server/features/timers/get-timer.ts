@@ -15,6 +15,7 @@ export const getTimer = member('time')
       description: 'Or `{"timer": null}` where none runs. For the employee, team leaders and admins.',
       errors: [FORBIDDEN],
       example: { employee_id: 7 },
+      tool: { name: 'timer', action: 'show' },
     }),
   )
   .input(z.object({ employee_id: ownId() }))

@@ -28,6 +28,7 @@ export const startTimer = member('time')
       errors: [TIMER_RUNNING, PERIOD_LOCKED],
       changes: [timerStarted, timerStopped, taskLogCreated],
       example: { taskId: 12, description: 'Cutting gears' },
+      tool: { name: 'timer', action: 'start' },
     }),
   )
   .input(z.object({ taskId: idOf('task'), description: logDescription }))

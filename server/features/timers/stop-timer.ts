@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
+import { stamps } from '../../kernel/tool.ts';
 import { taskLogCreated } from '../tasks/task-log-events.ts';
 import { toChargedTaskLog } from '../task-logs/queries.ts';
 import { logDescription } from '../task-logs/schemas.ts';
@@ -21,6 +22,7 @@ export const stopTimer = member('time')
       errors: [TIMER_NOT_RUNNING, PERIOD_LOCKED],
       changes: [timerStopped, taskLogCreated],
       example: { description: 'Cut four gears' },
+      tool: { name: 'timer', action: 'stop', leavesOut: ['charge', ...stamps] },
     }),
   )
   .input(z.object({ description: logDescription }))

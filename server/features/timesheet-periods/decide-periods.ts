@@ -24,6 +24,7 @@ export const decidePeriods = member('time')
       errors: [FORBIDDEN],
       changes: [periodDecided],
       example: { period_ids: [5], decision: 'approve', note: 'Thank you' },
+      tool: { name: 'submit_week', action: 'decide' },
     }),
   )
   .input(

@@ -22,6 +22,7 @@ export const listPeriods = member('time')
       description: `The latest first day first, ${pageSize} at a time. Filters are combined; \`from\` and \`to\` find periods with a day in that range. Admins and team leaders see everybody’s; others see their own. A period that was never handed in is not in the list: it is open.`,
       errors: [FORBIDDEN],
       example: { status: 'submitted', from: '2026-01-01', to: '2026-12-31' },
+      tool: { name: 'timesheet', include: 'periods', hides: ['status'], leavesOut: ['snapshot'] },
     }),
   )
   .input(

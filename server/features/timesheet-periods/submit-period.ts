@@ -25,6 +25,7 @@ export const submitPeriod = member('time')
       errors: [FORBIDDEN, PERIOD_SUBMITTED, PERIOD_TIMER_RUNNING],
       changes: [periodSubmitted, periodDecided],
       example: { employee_id: 7, period_start: '2026-01-05' },
+      tool: { name: 'submit_week', action: 'submit', leavesOut: ['snapshot'] },
     }),
   )
   .input(

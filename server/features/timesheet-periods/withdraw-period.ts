@@ -20,6 +20,7 @@ export const withdrawPeriod = member('time')
       errors: [FORBIDDEN, PERIOD_NOT_SUBMITTED],
       changes: [periodReopened],
       example: { period_id: 5 },
+      tool: { name: 'submit_week', action: 'withdraw', leavesOut: ['snapshot'] },
     }),
   )
   .input(z.object({ period_id: idOf('period') }))

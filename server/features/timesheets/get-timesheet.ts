@@ -40,6 +40,7 @@ export const getTimesheet = member('time')
       errors: [FORBIDDEN, ADMIN_REQUIRED],
       isLongRead: true,
       example: { company_id: 42, from: '2026-03-01', to: '2026-03-31', groupBy: 'week', format: 'json' },
+      tool: { name: 'timesheet', hides: ['format', 'amounts'] },
     }),
   )
   .input(

@@ -61,6 +61,9 @@ const webAddress = /\/\/|https?:|(?<![\p{L}\p{N}])www\.|[\p{L}\p{N}-]\.\p{L}{2,}
 /** Characters that a name must not contain: controls, line ends, and those that change the text direction. */
 const hiddenCharacters = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
+/** What a list or a search is asked for, as `q`. */
+export const searchText = text({ max: 200 });
+
 /** The name of a person, company or key. It appears in mails to others, so it holds no web address. */
 export function name(limits: { min?: number; max: number }) {
   return text(limits)

@@ -35,9 +35,11 @@ export function errorHeaders({ definition, retryAfterSeconds }: ApiError): Recor
 
 export async function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {
   logFailure(request, error);
+  const { challenge } = request.routeOptions.config;
   await reply
     .status(error.definition.status)
     .headers(errorHeaders(error))
+    .headers(challenge && error.definition.status === 401 ? { 'WWW-Authenticate': challenge(request) } : {})
     .type('application/problem+json')
     .send(JSON.stringify(problemOf(error, request.id)));
 }
@@ -67,5 +69,12 @@ export function fromFastify(error: FastifyError): ApiError {
       if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
         return MALFORMED_REQUEST({ cause: error });
       return toApiError(error);
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The `WWW-Authenticate` of a 401; `Bearer` unless the route says more. */
+    challenge?: (request: FastifyRequest) => string;
   }
 }

@@ -22,6 +22,10 @@ const accepted = [
   'Last-Event-ID',
   // tRPC's streamed batches.
   'trpc-accept',
+  // Agents in a browser.
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
 ];
 
 /** Formats directives as a `Content-Security-Policy`. */
@@ -76,6 +80,17 @@ export function demoPagePolicy(publicUrl: string): string {
     'form-action': "'none'",
   });
 }
+
+/** The page where people consent runs its own files only, calls this service only, and is in no frame. */
+export const consentPagePolicy = policyOf({
+  ...dataPolicy,
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'font-src': "'self'",
+  'img-src': "'self'",
+  'connect-src': "'self'",
+  'form-action': "'none'",
+});
 
 /** Tells browsers which origins may call, and to use the declared media types. */
 export async function registerSecurity(

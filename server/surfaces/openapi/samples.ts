@@ -38,6 +38,7 @@ const particular: Record<string, Record<string, string>> = {
   'passwords.reset': { token: 'reset_token' },
   'invitations.accept': { token: 'invitation_token' },
   'passwords.change': { current_password: 'password' },
+  'oauth.authorizeClient': { client_id: 'client' },
   'comments.create': { mentionedEmails: 'colleague_email' },
 };
 
@@ -73,6 +74,8 @@ comment=$(api /api/task-chats/ -d '{"taskId": '"$task"', "sender": '"$me"', "mes
 notification=$(api "/notifications/recipient/$me/" | field 'results[0]._id')
 key=$(api /api/api-keys/ -d '{"name": "A key to revoke", "scopes": ["read"]}' | field _id)
 api_key=$(api /api/api-keys/ -d '{"name": "A key to call with", "scopes": ["time:read"]}' | field key)
+client=$(curl -sS "$base/oauth/register" -H 'Content-Type: application/json' \\
+  -d '{"client_name": "A program", "redirect_uris": ["http://127.0.0.1:8765/callback"]}' | field client_id)
 webhook=$(api /api/webhooks/ -d '{"url": "https://hooks.example.com/work", "events": ["comment.created"]}' | field _id)
 delivery=$(api "/api/webhooks/$webhook/test/" -X POST | field _id)
 export_id=$(api "/api/exports/company/$company/" | field 'exports[0]?._id ?? ""')

@@ -3,10 +3,11 @@ import websocket from '@fastify/websocket';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Services } from '../../kernel/context.ts';
-import { FORBIDDEN, MALFORMED_REQUEST, ROUTE_NOT_FOUND, toApiError } from '../../errors/errors.ts';
+import { MALFORMED_REQUEST, ROUTE_NOT_FOUND, toApiError } from '../../errors/errors.ts';
 import { logError } from '../../kernel/security-log.ts';
 import { bodyBytesMax } from '../http/body.ts';
 import { wantsWebSocket } from '../http/upgrade.ts';
+import { allowedOrigins, refuseStrangeOrigin } from '../http/origins.ts';
 import { callerOf, operation, serveWebSocket } from './serve-websocket.ts';
 
 type SocketOptions = { corsOrigins: string[]; publicUrl: string };
@@ -31,7 +32,7 @@ async function addRoute(
   options: SocketOptions,
 ): Promise<void> {
   const { connections } = services;
-  const origins = new Set([...options.corsOrigins, ...originsOf(options.publicUrl)]);
+  const origins = allowedOrigins(options);
   await app.register(websocket, {
     options: { maxPayload: bodyBytesMax },
     preClose: (done) => done(),
@@ -55,7 +56,8 @@ async function addRoute(
       if (!wantsWebSocket(request.raw))
         throw ROUTE_NOT_FOUND({ detail: 'This path takes WebSockets; operations have their name behind it.' });
       try {
-        refuseStrangeOrigin(request, origins);
+        // Browsers open WebSockets to any origin, so the origin is checked here.
+        refuseStrangeOrigin(request.headers.origin, origins);
         refuseTokensInUrl(request);
       } catch (error) {
         logError({ services, request: callerOf(request) }, operation, undefined, toApiError(error));
@@ -65,24 +67,6 @@ async function addRoute(
     handler: async () => {},
     wsHandler: (socket, request) => serveWebSocket(socket, request, router, services),
   });
-}
-
-/** The origins of the service's own pages: loopback has several names. */
-function originsOf(publicUrl: string): string[] {
-  const { protocol, hostname, port, origin } = new URL(publicUrl);
-  const loopback = ['127.0.0.1', 'localhost', '[::1]'];
-  return loopback.includes(hostname)
-    ? loopback.map((name) => new URL(`${protocol}//${name}:${port}`).origin)
-    : [origin];
-}
-
-/**
- * Browsers open WebSockets to any origin, so the origin is checked here. It is not compared with `Host`: with DNS rebinding
- * both headers hold the attacker's name.
- */
-function refuseStrangeOrigin({ headers: { origin } }: FastifyRequest, origins: Set<string>): void {
-  if (origin === undefined || origins.has(origin)) return;
-  throw FORBIDDEN({ detail: 'Pages of this origin may not connect.' });
 }
 
 function refuseTokensInUrl({ query }: FastifyRequest): void {

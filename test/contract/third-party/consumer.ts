@@ -3,6 +3,7 @@ import { callExamples } from './examples.ts';
 import {
   answerInvitations,
   changeCompany,
+  letProgramIn,
   manageEmployees,
   registerCompany,
   signInEachWay,
@@ -24,6 +25,7 @@ await logTime(company, work);
 await writeComments(company, work);
 await readNotifications(company);
 await useKeys(company);
+await letProgramIn(company);
 await endWork(company, work);
 await signInEachWay(company);
 await answerInvitations();

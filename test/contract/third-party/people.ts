@@ -145,6 +145,23 @@ export async function useKeys({ companyId, ada }: Company): Promise<void> {
   assert.equal(await codeOf(asScript.GET('/task-statistics/{company_id}/', ofCompany)), 'INVALID_TOKEN');
 }
 
+/** A program registers, and Ada lets it act as her. */
+export async function letProgramIn({ ada }: Company): Promise<void> {
+  const redirect_uri = 'http://127.0.0.1:8765/callback';
+  const registration = await fetch(`${process.env['BASE_URL']}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [redirect_uri] }),
+  });
+  const { client_id } = (await registration.json()) as { client_id: string };
+  const code_challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+  const asked = { client_id, redirect_uri, code_challenge, code_challenge_method: 'S256' as const };
+  const { redirect_to } = await answerOf(
+    clientOf(ada.pair).POST('/api/oauth/authorizations/', { body: { ...asked, scopes: ['time:read'] } }),
+  );
+  assert.ok(new URL(redirect_to).searchParams.has('code'));
+}
+
 /** Two more companies invite somebody who has a company of their own: one is declined, one accepted by the link of its mail. */
 export async function answerInvitations(): Promise<void> {
   const invited = await register('joan@example.com');

@@ -154,6 +154,7 @@ describe('who a key is', () => {
           expiresAt: '2036-01-01T00:00:00.000Z',
           lastUsedAt: null,
           createdAt: expect.any(String),
+          client: null,
         },
         employee: {
           _id: admin.employeeId,

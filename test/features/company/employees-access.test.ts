@@ -41,6 +41,7 @@ describe('an admin', () => {
           expiresAt: null,
           lastUsedAt: null,
           createdAt: expect.any(String),
+          client: null,
         },
       ],
     });

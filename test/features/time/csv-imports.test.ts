@@ -360,11 +360,14 @@ test.runIf(process.env['TEST_DATABASE_URL'])(
   },
 );
 
-/** Resolves when a statement waits for a lock. */
+/** Resolves when a statement waits for a lock in this database: others have tests of their own. */
 async function expectWaiting(): Promise<void> {
   await expect
     .poll(async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(database.db);
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        database.db,
+      );
       return rows.length;
     })
     .toBeGreaterThan(0);

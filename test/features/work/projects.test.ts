@@ -124,11 +124,54 @@ describe('the list of projects', () => {
     expect(active.body).toMatchObject({ total: 19, totalPages: 1 });
   });
 
+  test('is narrowed by what is in the name and by status together, and counts every match', async () => {
+    const company = await service.registerCompany();
+    for (const name of ['Gear works', 'Weave', 'New GEARS']) await start(company, { name });
+    await start(neighbour, { name: 'Foreign gears' });
+    for (let made = 1; made <= 21; made += 1) await start(company, { name: `Cog ${made}` });
+    const list = async (query: Record<string, string>) => {
+      const { body } = await company.get(listOf(company.companyId, `?${new URLSearchParams(query).toString()}`));
+      expect(body.total).toBe(body.results.length);
+      return names(body);
+    };
+    expect(await list({ q: 'gEaR' })).toEqual(['New GEARS', 'Gear works']);
+    expect(await list({ q: ' ar w ' })).toEqual(['Gear works']);
+    const { body: found } = await company.get(listOf(company.companyId, '?q=gears'));
+    await company.patch(pathOf(found.results[0]), { status: 'on_hold' });
+    expect(await list({ q: 'gear', status: 'on_hold' })).toEqual(['New GEARS']);
+    expect(await list({ q: 'weave', status: 'on_hold' })).toEqual([]);
+    await company.delete(pathOf(found.results[0]));
+    expect(await list({ q: 'gear' })).toEqual(['Gear works']);
+
+    const first = await company.get(listOf(company.companyId, '?q=cog'));
+    expect(first.body).toMatchObject({ page: 1, total: 21, totalPages: 2 });
+    expect(names(first.body)[0]).toBe('Cog 21');
+    expect(names((await company.get(listOf(company.companyId, '?q=cog&page=2'))).body)).toEqual(['Cog 1']);
+    expect((await company.get(listOf(company.companyId, '?q='))).body.total).toBe(23);
+  });
+
+  test('takes the wildcards of q for letters, and accents for what they are', async () => {
+    const company = await service.registerCompany();
+    for (const name of ['100% brass', '1000 brass', 'under_score', 'underXscore', String.raw`back\slash`, 'ÉTUDE'])
+      await start(company, { name });
+    const found = async (q: string) =>
+      names((await company.get(listOf(company.companyId, `?q=${encodeURIComponent(q)}`))).body);
+    expect(await found('0%')).toEqual(['100% brass']);
+    expect(await found('r_s')).toEqual(['under_score']);
+    expect(await found('k\\s')).toEqual([String.raw`back\slash`]);
+    expect(await found('étu')).toEqual(['ÉTUDE']);
+    expect(await found('etu')).toEqual([]);
+    expect(await found("'; drop table projects; --")).toEqual([]);
+  });
+
   test('refuses unknown filters, and the list of another company', async () => {
     expect(errorOf(await ada.get(listOf(ada.companyId, '?status=open'))).issues).toEqual(['status']);
     expect(errorOf(await ada.get(listOf(ada.companyId, '?page=0'))).issues).toEqual(['page']);
+    for (const q of ['%20', 'x'.repeat(201), 'a%00b'])
+      expect(errorOf(await ada.get(listOf(ada.companyId, `?q=${q}`))).issues).toEqual(['q']);
     const foreign = errorOf(await neighbour.get(listOf(ada.companyId)));
     expect(foreign).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await neighbour.get(listOf(ada.companyId, '?q=engine')))).toEqual(foreign);
     expect(errorOf(await neighbour.get(listOf(999_999)))).toEqual(foreign);
   });
 });

@@ -75,6 +75,27 @@ describe('the list of tasks', () => {
     expect(await titles(neighbour)).toEqual(['Foreign gears']);
   });
 
+  test('has what is due by a day and not done, what is overdue too', async () => {
+    const company = await service.registerCompany();
+    const projectId = await startProject(company);
+    const status = 'in_review';
+    for (const [title, more] of [
+      ['Overdue', { dueDate: '2026-02-01' }],
+      ['Due', { dueDate: '2026-03-06', status }],
+      ['Due later', { dueDate: '2026-03-07' }],
+      ['Done in time', { dueDate: '2026-03-05', status: 'done' }],
+      ['Due never', {}],
+    ] as const)
+      await add(company, projectId, title, more);
+    expect(await titles(company, { dueBy: '2026-03-06' })).toEqual(['Due', 'Overdue']);
+    expect(await titles(company, { dueBy: '2026-03-06', status })).toEqual(['Due']);
+    expect(await titles(company, { dueBy: '2026-03-06', status: 'done' })).toEqual([]);
+    expect(await titles(company, { dueBy: '2026-03-07', q: 'due' })).toEqual(['Due later', 'Due', 'Overdue']);
+    expect(await titles(company, { dueBy: '2026-01-31' })).toEqual([]);
+    const wrong = await company.get(`/api/tasks/company/${company.companyId}/?dueBy=2026-02-30`);
+    expect(errorOf(wrong).issues).toEqual(['dueBy']);
+  });
+
   test('takes the wildcards of q for letters', async () => {
     const company = await service.registerCompany();
     const projectId = await startProject(company);
@@ -138,7 +159,7 @@ describe('a list of tasks that is read on by its cursor', () => {
     const company = await service.registerCompany();
     const projectId = await startProject(company);
     for (let made = 1; made <= 45; made += 1)
-      await add(company, projectId, `Gear ${made}`, made % 2 ? { status: 'done' } : {});
+      await add(company, projectId, `Gear ${made}`, made % 2 ? { status: 'done' } : { dueDate: '2026-03-06' });
     const path = `/api/tasks/company/${company.companyId}/`;
     const readAll = async (query: string): Promise<number[]> => {
       const ids: number[] = [];
@@ -156,6 +177,7 @@ describe('a list of tasks that is read on by its cursor', () => {
       ['q=gear', 45],
       ['', 48],
       ['status=done', 29],
+      ['dueBy=2026-03-06', 22],
     ] as const) {
       const ids = await readAll(query);
       expect([query, new Set(ids).size, ids.length]).toEqual([query, count, count]);

@@ -58,6 +58,7 @@ describe('contract 5, the additions', () => {
     'POST /api/api-keys/',
     'GET /api/api-keys/',
     'DELETE /api/api-keys/{key_id}/',
+    'POST /api/oauth/authorizations/',
     'POST /api/token/refresh/',
     'POST /logout/',
   ];
@@ -94,7 +95,7 @@ describe('contract 5, projects', () => {
     );
   });
 
-  test('are listed in pages, and by status', async () => {
+  test('are listed in pages, by status and by what is in the name', async () => {
     const boss = await service.register();
     const made = [];
     for (let nth = 0; nth < 12; nth += 1) made.push(await addProject(boss));
@@ -108,6 +109,8 @@ describe('contract 5, projects', () => {
       ids.push(...idsOf((await list(`?page=${number}`)).results));
     expect(ids.toSorted((a, b) => a - b)).toEqual(idsOf(made).toSorted((a, b) => a - b));
     expect(idsOf((await list('?status=completed')).results)).toEqual([made[0]._id]);
+    const { _id } = got(await boss.patch(`/api/projects/${made[1]._id}/`, { name: 'Looms' }));
+    expect(idsOf((await list('?q=OOM')).results)).toEqual([_id]);
     expect((await list(`?page=${first.totalPages + 1}`)).results).toEqual([]);
   });
 
@@ -184,11 +187,11 @@ describe('contract 5, tasks', () => {
     expect(said(await make({ dueDate: '2026-02-30' }))).toBe('400 VALIDATION_FAILED dueDate:invalid_format');
   });
 
-  test('are listed in pages, by projectId, status, owner_id and q', async () => {
+  test('are listed in pages, by projectId, status, owner_id, dueBy and q', async () => {
     const boss = await service.register();
     const worker = await service.join(boss);
     const [one, two] = [await addProject(boss), await addProject(boss)];
-    const gears = await addTask(boss, { projectId: one._id, title: 'Cut the gears' });
+    const gears = await addTask(boss, { projectId: one._id, title: 'Cut the gears', dueDate: '2026-03-06' });
     const tables = await addTask(boss, {
       projectId: two._id,
       title: 'Print tables',
@@ -204,6 +207,7 @@ describe('contract 5, tasks', () => {
       ['?status=done', tables],
       [`?owner_id=${worker._id}`, tables],
       ['?q=GEARS', gears],
+      ['?dueBy=2026-03-06', gears],
     ] as const)
       expect([query, idsOf((await list(query)).results)]).toEqual([query, [expected._id]]);
     expect((await list(`?q=gears&status=done`)).results).toEqual([]);

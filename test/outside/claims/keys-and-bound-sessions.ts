@@ -8,7 +8,7 @@ const { anonymous, mails } = service;
 const admin = await service.register({ company_name: 'Keepers' });
 const neighbour = await service.register();
 const list = `/employee/list/${admin.companyId}/`;
-const fields = ['_id', 'createdAt', 'expiresAt', 'lastUsedAt', 'name', 'scopes', 'start'];
+const fields = ['_id', 'client', 'createdAt', 'expiresAt', 'lastUsedAt', 'name', 'scopes', 'start'];
 
 describe('contract 2.4, API keys', () => {
   test('begin with wms_, and are shown once', async () => {
