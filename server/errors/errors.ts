@@ -201,9 +201,13 @@ export function periodLocked(
 
 const lockedDaysShown = 31;
 
+/** What a transaction read was changed before the transaction could lock it, so it runs again. */
+export class Superseded extends Error {}
+
 /** Whether the transaction lost against another one and may be run again; also one that refers to an account which was erased. */
 export function isRetryable(error: unknown): boolean {
   const cause = error instanceof TRPCError ? error.cause : error;
+  if (cause instanceof Superseded) return true;
   const state = sqlState(cause);
   if (state === '23503') return (cause as { constraint?: string }).constraint?.endsWith('_account_id_fkey') === true;
   return state === '40001' || state === '40P01';
@@ -221,7 +225,8 @@ export function toApiError(error: unknown): ApiError {
       locked.map(({ day }) => day),
       { cause: error },
     );
-  if (isDatabaseAway(error)) return SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error });
+  if (isDatabaseAway(error) || error instanceof Superseded)
+    return SERVICE_UNAVAILABLE({ retryAfterSeconds: 2, cause: error });
   return INTERNAL_ERROR({ cause: error });
 }
 

@@ -39,7 +39,7 @@ export const createApiKey = member('no key')
   )
   .mutation(async ({ ctx, input }) => {
     const { caller, services } = ctx;
-    const { accountId } = accountOf(caller);
+    const holder = accountOf(caller);
     const now = services.clock.now();
     const scopes = [...new Set(input.scopes)];
     checkGrantable(caller, scopes);
@@ -58,7 +58,7 @@ export const createApiKey = member('no key')
     const { api_key_id: _id } = await insertApiKey(
       ctx,
       { ...made, created_at: now },
-      { accountId, kind: 'api key made' },
+      { ...holder, kind: 'api key made' },
     );
     return {
       _id,

@@ -10,6 +10,7 @@ import { getAccountById } from '../auth/accounts.ts';
 import { getCompany } from '../company/queries.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { apiKeyCreated } from '../memberships/events.ts';
+import { lockCaller } from '../memberships/lock-access.ts';
 import { apiKeyColumns, toApiKeyHeader } from '../memberships/membership.ts';
 
 /** Throws if the caller may not give a key one of the scopes. */
@@ -24,14 +25,15 @@ type NewKey = Omit<Insertable<Schema['api_keys']>, 'company_id' | 'employee_id' 
   created_at: Date;
 };
 
-/** Inserts a key of the caller, records that, and tells the owner of their address by mail. */
+/** Inserts a key of the caller, if their access has not ended, records that, and tells the owner of their address by mail. */
 export async function insertApiKey(
   { db, caller, request }: { db: Db; caller: Member; request: RequestInfo },
   key: NewKey,
-  { accountId, kind }: { accountId: number; kind: 'api key made' | 'client authorized' },
+  { kind, ...holder }: { kind: 'api key made' | 'client authorized'; accountId: number; sessionId: number },
 ) {
   const { companyId, employeeId: actorId } = caller;
   const { created_at: now, name, scopes } = key;
+  await lockCaller(db, { ...holder, companyId, employeeId: actorId });
   const row = await db
     .insertInto('api_keys')
     .values({ ...key, company_id: companyId, employee_id: actorId })
@@ -43,7 +45,7 @@ export async function insertApiKey(
     payload: { actorId, apiKeyId: row.api_key_id, apiKey: toApiKeyHeader(row) },
     at: now,
   });
-  const { email } = await getAccountById(db, accountId);
+  const { email } = await getAccountById(db, holder.accountId);
   const { name: company } = await getCompany(db, companyId);
   await notifyAccountOwner(db, { email, notice: { kind, name, company, scopes }, request, now });
   return row;

@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts';
 import { acrossCompanies, inCompany } from '../../../db/scope.ts';
+import { SESSION_ENDED } from '../../errors/errors.ts';
 import { endApiKeysOf } from '../memberships/membership.ts';
 import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
@@ -18,12 +19,15 @@ export async function findAccount(db: Db, email: string): Promise<Account | unde
     .executeTakeFirst();
 }
 
+/** The account of a caller. Throws SESSION_ENDED if it was deleted since they were authenticated. */
 export async function getAccountById(db: Db, accountId: number): Promise<Account> {
-  return db
+  const account = await db
     .selectFrom('accounts')
     .where('account_id', '=', accountId)
     .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (!account) throw SESSION_ENDED();
+  return account;
 }
 
 /**

@@ -35,15 +35,17 @@ export const login = open
     if (!account || !isMatch) throw INVALID_CREDENTIALS({ cause: new Concerning({ accountId: account?.account_id }) });
     await limits.signIns.refund(attempt);
 
-    if (passwords.isOutdated(account.password_hash!)) {
+    let passwordHash = account.password_hash!;
+    if (passwords.isOutdated(passwordHash)) {
       const rehashed = await passwords.hash(input.password, turn);
       await ctx.db
         .updateTable('accounts')
         .set({ password_hash: rehashed, updated_at: clock.now() })
         .where('account_id', '=', account.account_id)
-        .where('password_hash', '=', account.password_hash)
+        .where('password_hash', '=', passwordHash)
         .execute();
+      passwordHash = rehashed;
     }
-    const proven = { accountId: account.account_id, provedAddress: null };
+    const proven = { accountId: account.account_id, provedAddress: null, passwordHash };
     return signIn(ctx, proven, { method: 'password', companyId: input.company_id });
   });

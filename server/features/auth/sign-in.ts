@@ -10,6 +10,7 @@ import { employeeUpdated } from '../employees/events.ts';
 import { joinCompany } from '../employees/join-company.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
 import { listMemberships, type Membership } from '../memberships/account-memberships.ts';
+import { lockAccount } from '../memberships/lock-access.ts';
 import { listOpenInvitations } from '../memberships/open-invitations.ts';
 import type { CompanyChoice, SignedInResult } from './schemas.ts';
 import { startSession, type SignInMethod } from './start-session.ts';
@@ -20,8 +21,10 @@ export const signInChanges = [employeeUpdated, apiKeyRevoked];
 const ticketLifetimeSeconds = 5 * 60;
 export const loginTicketPrefix = 'wlt_';
 
-/** The account that signs in. `provedAddress` is the address that this sign-in proved; a password proves none. */
-export type VerifiedIdentity = { accountId: number; provedAddress: string | null };
+/** The account that signs in. `provedAddress` is the address that this sign-in proved; a password, which was compared, proves none. */
+export type VerifiedIdentity =
+  | { accountId: number; provedAddress: string | null; passwordHash?: undefined }
+  | { accountId: number; provedAddress: null; passwordHash: string };
 
 /**
  * Signs an account in to its one company, to the chosen one, or to none, or answers the choice. If the sign-in proves
@@ -29,12 +32,13 @@ export type VerifiedIdentity = { accountId: number; provedAddress: string | null
  */
 export async function signIn(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
-  { accountId, provedAddress }: VerifiedIdentity,
+  { accountId, provedAddress, passwordHash }: VerifiedIdentity,
   { method, companyId }: { method: SignInMethod; companyId: number | undefined },
 ): Promise<z.input<typeof SignedInResult> | z.input<typeof CompanyChoice>> {
   const { db, services } = ctx;
   const now = services.clock.now();
   const addressProvedAt = provedAddress === null ? null : now;
+  await lockAccount(db, accountId, passwordHash ?? null);
   const places = await listMemberships(db, accountId);
   if (companyId === undefined && places.length > 1) {
     // The session that follows is audited in its company, and the others do not learn of it.

@@ -9,6 +9,7 @@ import { logSecurity } from '../../kernel/security-log.ts';
 import { accessLifetimeSeconds } from '../../platform/tokens.ts';
 import { findEmployee, toEmployee } from '../employees/queries.ts';
 import type { Membership } from '../memberships/account-memberships.ts';
+import { lockApiKey, lockMembership } from '../memberships/lock-access.ts';
 import { notifyFirstSignInByKey, recordDevice } from './devices.ts';
 import type { SignedInResult, TokenPair } from './schemas.ts';
 
@@ -25,24 +26,26 @@ export type SignInMethod =
 
 /**
  * The times that a new session inherits from the one it replaces: when its holder signed in, and when they last proved
- * the account's address (null after a password alone).
+ * the account's address (null after a password alone). Throws SESSION_ENDED if it was deleted since the caller was authenticated.
  */
 export async function getSignIn(
   db: Db,
   sessionId: number,
 ): Promise<{ signedInAt: Date; addressProvedAt: Date | null }> {
-  return acrossCompanies(db)
+  const signIn = await acrossCompanies(db)
     .selectFrom('sessions')
     .where('session_id', '=', sessionId)
     .select(['signed_in_at as signedInAt', 'address_proved_at as addressProvedAt'])
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (!signIn) throw SESSION_ENDED();
+  return signIn;
 }
 
 /** Ends a session that continues in another company; of two concurrent requests one is refused. */
-export async function endSession(db: Db, sessionId: number, because: string, now: Date): Promise<void> {
+async function endReplaced(db: Db, sessionId: number, now: Date): Promise<void> {
   const ended = await acrossCompanies(db)
     .updateTable('sessions')
-    .set({ ended_at: now, ended_because: because })
+    .set({ ended_at: now, ended_because: 'changed company' })
     .where('session_id', '=', sessionId)
     .where('ended_at', 'is', null)
     .returning('session_id')
@@ -54,10 +57,16 @@ type SessionMembership = Omit<Membership, 'isAdmin'>;
 
 /** The owner of a session: an account, or a company whose API key opened it, bound to an employee. */
 export type SessionOwner =
-  | { accountId: number; place: SessionMembership | null; addressProvedAt: Date | null; signedInAt?: Date }
+  | {
+      accountId: number;
+      place: SessionMembership | null;
+      addressProvedAt: Date | null;
+      /** The session that ends, because its holder continues in this one. */
+      replaces?: { sessionId: number; signedInAt: Date };
+    }
   | { openedByKeyId: number; place: SessionMembership };
 
-/** Opens a session in a company, or in none, and returns its first token pair. */
+/** Opens a session in a company, or in none, and returns its first token pair. The account must be locked. */
 export async function startSession(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
   { method, place, ...owner }: SessionOwner & { method: SignInMethod },
@@ -67,12 +76,19 @@ export async function startSession(
   const db = place ? inCompany(ctx.db, place.company_id) : acrossCompanies(ctx.db);
   const now = services.clock.now();
   // A session that replaces another one keeps its end and its device.
-  const signedInAt = ('signedInAt' in owner && owner.signedInAt) || now;
+  const replaces = 'replaces' in owner ? owner.replaces : undefined;
+  const signedInAt = replaces?.signedInAt ?? now;
   const expiresAt = sessionEnd(signedInAt, now);
   if ('openedByKeyId' in owner) {
     const { company_id: companyId, company_name: company, employee_id: employeeId } = place!;
+    await lockApiKey(db, companyId, owner.openedByKeyId);
     await notifyFirstSignInByKey({ ...ctx, db }, { apiKeyId: owner.openedByKeyId, companyId, company, employeeId });
-  } else await recordDevice(ctx, owner.accountId);
+  } else {
+    if (place)
+      await lockMembership(db, owner.accountId, { companyId: place.company_id, employeeId: place.employee_id });
+    if (replaces) await endReplaced(ctx.db, replaces.sessionId, now);
+    await recordDevice(ctx, owner.accountId);
+  }
   const { session_id: sessionId } = await db
     .insertInto('sessions')
     .values({

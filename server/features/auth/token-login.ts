@@ -18,11 +18,12 @@ import { rest } from '../../kernel/operation.ts';
 import { accountOf, open } from '../../kernel/procedures.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
 import { listMemberships, type Membership } from '../memberships/account-memberships.ts';
+import { lockAccount } from '../memberships/lock-access.ts';
 import { getAccountById } from './accounts.ts';
 import { PROOF_REQUIRED } from './errors.ts';
 import { SignedInResult } from './schemas.ts';
 import { loginTicketPrefix } from './sign-in.ts';
-import { endSession, getSignIn, startSession, type SessionOwner, type SignInMethod } from './start-session.ts';
+import { getSignIn, startSession, type SessionOwner, type SignInMethod } from './start-session.ts';
 
 export const tokenLogin = open
   .meta(
@@ -63,6 +64,7 @@ export const tokenLogin = open
     return startSession(ctx, owner);
   });
 
+type AccountSession = Extract<SessionOwner, { accountId: number }>;
 type Requested = { email: string; company_id: number };
 type Opened = SessionOwner & { method: SignInMethod; place: Membership };
 
@@ -81,17 +83,18 @@ async function verifyCredentials(ctx: Context & { db: Db }, requested: Requested
   if (caller.credential.kind === 'apiKey')
     return openBoundSession(inCompany(ctx.db, requested.company_id), caller, requested);
   const { accountId, sessionId } = accountOf(caller);
-  const opened = await openAccountSession(ctx.db, { accountId, ...(await getSignIn(ctx.db, sessionId)) }, requested);
-  await endSession(ctx.db, sessionId, 'changed company', ctx.services.clock.now());
-  return opened;
+  const { signedInAt, addressProvedAt } = await getSignIn(ctx.db, sessionId);
+  const replaces = { sessionId, signedInAt };
+  return openAccountSession(ctx.db, { accountId, addressProvedAt, replaces }, requested);
 }
 
 /** Opens a session of the account. */
 async function openAccountSession(
   db: Db,
-  { accountId, ...signIn }: { accountId: number; addressProvedAt: Date | null; signedInAt?: Date },
+  { accountId, ...signIn }: Pick<AccountSession, 'accountId' | 'addressProvedAt' | 'replaces'>,
   requested: Requested,
 ): Promise<Opened> {
+  await lockAccount(db, accountId, null);
   const account = await getAccountById(db, accountId);
   if (account.email !== requested.email) throw PROOF_REQUIRED();
   const place = (await listMemberships(db, accountId)).find((one) => one.company_id === requested.company_id);

@@ -7,9 +7,10 @@ import { rest } from '../../kernel/operation.ts';
 import { signedIn } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { SignedInResult } from '../auth/schemas.ts';
-import { endSession, getSignIn, startSession } from '../auth/start-session.ts';
+import { getSignIn, startSession } from '../auth/start-session.ts';
 import { employeeUpdated } from '../employees/events.ts';
 import { joinCompany } from '../employees/join-company.ts';
+import { lockAccount } from '../memberships/lock-access.ts';
 import { getInvitation } from './queries.ts';
 
 const ADDRESS_PROOF_REQUIRED = defineError(
@@ -51,14 +52,14 @@ export const acceptInvitation = signedIn
       input.token !== undefined && input.token !== null && hashSecret(input.token) === invitation.token_hash;
     const isProved = hasLink || (provedAt !== null && provedAt > invitation.created_at);
     if (!isProved) throw ADDRESS_PROOF_REQUIRED();
+    await lockAccount(db, accountId, null);
     const joining = { companyId, employeeId, accountId, now };
     if (!(await joinCompany(inCompany(db, companyId), joining, services.settings))) throw NOT_FOUND();
-    await endSession(db, sessionId, 'changed company', now);
     return startSession(ctx, {
       accountId,
       method: 'invitation',
       place: invitation,
       addressProvedAt: hasLink ? now : provedAt,
-      signedInAt,
+      replaces: { sessionId, signedInAt },
     });
   });

@@ -5,17 +5,14 @@ import { acrossCompanies } from '../../../db/scope.ts';
 /* The end of accounts. An account belongs to no company, and its employees may be in any. */
 
 /**
- * Locks accounts, their codes and devices until the transaction ends, in the order in which sign-ins do: call it before an employee of
- * theirs is locked. Nobody signs in or accepts an invitation in the meantime.
+ * Locks accounts and their codes until the transaction ends, in the order in which sign-ins do (lock-access.ts): call it before an
+ * employee of theirs is locked. Nobody signs in or accepts an invitation in the meantime.
  */
 export async function lockAccounts(db: Db, accountIds: readonly number[]): Promise<void> {
   const all = acrossCompanies(db);
   await sql`
     select from one_time_codes where email in (select email from accounts where account_id = any(${accountIds}::bigint[]))
     order by email, purpose for update`.execute(all);
-  await sql`
-    select from account_devices where account_id = any(${accountIds}::bigint[])
-    order by account_id, device, network for update`.execute(all);
   await sql`
     select from accounts where account_id = any(${accountIds}::bigint[]) order by account_id for update`.execute(all);
 }

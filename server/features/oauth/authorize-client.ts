@@ -57,7 +57,7 @@ export const authorizeClient = member('no key')
   .output(z.object({ redirect_to: z.string().meta({ description: 'With `code`, `state` and `iss`' }) }))
   .mutation(async ({ ctx, input }) => {
     const { caller, db, services } = ctx;
-    const { accountId } = accountOf(caller);
+    const holder = accountOf(caller);
     const { companyId } = caller;
     const now = services.clock.now();
     const scopes = [...new Set(input.scopes)];
@@ -77,7 +77,7 @@ export const authorizeClient = member('no key')
       expires_at: new Date(now.getTime() + codeLifetimeMs),
       created_at: now,
     };
-    const { api_key_id: apiKeyId } = await insertApiKey(ctx, key, { accountId, kind: 'client authorized' });
+    const { api_key_id: apiKeyId } = await insertApiKey(ctx, key, { ...holder, kind: 'client authorized' });
     const pending = { companyId, apiKeyId, redirectUri: input.redirect_uri, codeChallenge: input.code_challenge };
     const code = await insertGrant(db, pending, now);
     await keepClient(db, client.clientId, now);

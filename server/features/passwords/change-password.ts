@@ -3,11 +3,11 @@ import { FORBIDDEN, NOT_FOUND, OVERLOADED, SESSION_BOUND, SESSION_REQUIRED } fro
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
 import { ownId, done } from '../../kernel/wire/fields.ts';
-import { endApiKeys, getAccountById } from '../auth/accounts.ts';
+import { endApiKeys, endSessions, getAccountById } from '../auth/accounts.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
-import { describeApiKeys, endOtherAccess } from './end-access.ts';
+import { describeApiKeys, endOpenProofs } from './end-access.ts';
 import { CURRENT_PASSWORD_WRONG, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
@@ -69,6 +69,7 @@ export const changePassword = member('no key')
     const passwordHash = await passwords.hash(input.new_password, turn);
 
     const now = clock.now();
+    await endOpenProofs(ctx.db, account, now);
     const changed = await ctx.db
       .updateTable('accounts')
       .set({ password_hash: passwordHash, updated_at: now })
@@ -79,7 +80,7 @@ export const changePassword = member('no key')
     // The password changed during the hashing.
     if (!changed) throw CURRENT_PASSWORD_WRONG();
     const because = 'password changed';
-    await endOtherAccess(ctx.db, account, { except: sessionId, because, now });
+    await endSessions(ctx.db, { accountId, except: sessionId }, because, now);
     if (input.revoke_api_keys === true) await endApiKeys(ctx.db, accountId, because, now);
     const keys = await describeApiKeys(ctx.db, accountId, now);
     const notice = { kind: 'password changed', keys } as const;

@@ -1,15 +1,14 @@
 import type { Db } from '../../../db/open.ts';
 import { inCompany } from '../../../db/scope.ts';
-import { endSessions, type Account } from '../auth/accounts.ts';
+import type { Account } from '../auth/accounts.ts';
 import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
-/** Ends all other access after a new password: other sessions, and open links, codes and tickets. */
-export async function endOtherAccess(
+/** Ends the open links, codes and tickets of an account. Call it before the account is changed, and its sessions are ended. */
+export async function endOpenProofs(
   db: Db,
   { account_id: accountId, email }: Pick<Account, 'account_id' | 'email'>,
-  { except, because, now }: { except?: number; because: string; now: Date },
+  now: Date,
 ): Promise<void> {
-  await endSessions(db, { accountId, ...(except !== undefined && { except }) }, because, now);
   await db
     .updateTable('one_time_tokens')
     .set({ used_at: now })

@@ -5,10 +5,10 @@ import { OVERLOADED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
 import { done } from '../../kernel/wire/fields.ts';
-import { endApiKeys, getAccountById, verifyAddress } from '../auth/accounts.ts';
+import { endApiKeys, endSessions, getAccountById, verifyAddress } from '../auth/accounts.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
-import { endOtherAccess } from './end-access.ts';
+import { endOpenProofs } from './end-access.ts';
 import { INVALID_RESET_TOKEN, PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 import { checkNewPassword, checkNotAddress, newPasswordFields } from './new-password.ts';
 
@@ -60,6 +60,7 @@ export const resetPassword = open
     if (!used) throw INVALID_RESET_TOKEN();
     noteActor(ctx.db, { accountId: used.account_id });
     const account = await getAccountById(ctx.db, used.account_id);
+    await endOpenProofs(ctx.db, account, now);
     await verifyAddress(ctx.db, account, now);
     await ctx.db
       .updateTable('accounts')
@@ -67,7 +68,7 @@ export const resetPassword = open
       .where('account_id', '=', account.account_id)
       .execute();
     const because = 'password reset';
-    await endOtherAccess(ctx.db, account, { because, now });
+    await endSessions(ctx.db, { accountId: account.account_id }, because, now);
     await endApiKeys(ctx.db, account.account_id, because, now);
     await notifyAccountOwner(ctx.db, {
       email: account.email,
