@@ -20,15 +20,14 @@ export async function readAllRows(db: Db): Promise<Map<string, string[]>> {
 
 /** What a database holds of a company in all tables but the given ones, as text and in order. */
 export async function readRowsOfCompany(db: Db, companyId: number, but: readonly string[] = []): Promise<string[]> {
-  const tables = [...companyTables].filter((table) => !but.includes(table));
-  const found = await Promise.all(
-    tables.map(async (table) => {
-      const { rows } = await sql<{ row: string }>`
-        select to_jsonb(t)::text as row from ${sql.table(table)} as t where t.company_id = ${companyId}`.execute(db);
-      return rows.map(({ row }) => `${table} ${row}`);
-    }),
-  );
-  return found.flat().toSorted();
+  const selects = [...companyTables]
+    .filter((table) => !but.includes(table))
+    .map(
+      (table) =>
+        sql`select ${sql.lit(table)} || ' ' || to_jsonb(t)::text as row from ${sql.table(table)} as t where t.company_id = ${companyId}`,
+    );
+  const { rows } = await sql<{ row: string }>`${sql.join(selects, sql` union all `)}`.execute(db);
+  return rows.map(({ row }) => row).toSorted();
 }
 
 /** The tables of the service. */
