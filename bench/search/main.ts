@@ -57,6 +57,16 @@ const searches: Record<string, () => string> = {
   'what is nowhere': () => `${wordFrom(20, 200)}xyzzy`,
 };
 
+/** What lists of tasks are narrowed to by `q`: a part of the title. */
+const parts: Record<string, () => string> = {
+  'a part of frequent titles': () => wordFrom(0, 200).padEnd(3, ' '),
+  'a part of some titles': () => longWord(500, 5_000).slice(1),
+  'a part of rare titles': () => longWord(20_000, 50_000),
+  'two letters': () => wordFrom(0, 5_000).slice(0, 2),
+  'two rare signs': () => japanese(2),
+  'a part of no title': () => `${wordFrom(20, 200)}xyzzy`,
+};
+
 type Times = { median: number; p95: number };
 const timesOf = (all: number[]): Times => {
   const sorted = all.toSorted((a, b) => a - b);
@@ -69,15 +79,23 @@ async function timed(call: () => Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-async function measureSearches({ url }: Side, companies: Company[]): Promise<void> {
+type PathOf = (companyId: number, q: string) => string;
+const searchPath: PathOf = (companyId, q) => `/api/search/company/${companyId}/?q=${encodeURIComponent(q)}`;
+const listPath: PathOf = (companyId, q) => `/api/tasks/company/${companyId}/?q=${encodeURIComponent(q)}`;
+
+async function measureReads(
+  { url }: Side,
+  companies: Company[],
+  { words, pathOf }: { words: Record<string, () => string>; pathOf: PathOf },
+): Promise<void> {
   const titles = companies.map(({ documents }) => `${documents.toLocaleString('en')} documents`.padStart(24));
   console.log(`\n${'median and 95th percentile, ms'.padEnd(32)}${titles.join('')}   ratio of medians`);
   const all = companies.map((): number[] => []);
-  for (const [what, wordOf] of Object.entries(searches)) {
+  for (const [what, wordOf] of Object.entries(words)) {
     const times = companies.map((): number[] => []);
     for (let round = -10; round < rounds; round += 1)
       for (const [index, { companyId, headers }] of companies.entries()) {
-        const path = `/api/search/company/${companyId}/?q=${encodeURIComponent(wordOf())}`;
+        const path = pathOf(companyId, wordOf());
         const time = await timed(() => send(url, { method: 'GET', path, headers }));
         if (round >= 0) times[index]!.push(time);
       }
@@ -151,7 +169,8 @@ await onNewDatabase(name, async (databaseUrl) => {
     await makeWorld(client, companies, report);
     report('searches');
     await printSizes(client);
-    await measureSearches(side, companies);
+    await measureReads(side, companies, { words: searches, pathOf: searchPath });
+    await measureReads(side, companies, { words: parts, pathOf: listPath });
     await measureWrites(side, client, companies.at(-1)!);
   } finally {
     await client.end();

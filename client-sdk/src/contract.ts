@@ -3519,10 +3519,10 @@ export interface TasksOperations {
    * Tasks of the company, the newest first.
    *
    * Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q`
-   * is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an
-   * empty one. Matches of `q` and `dueBy` are counted up to 1,000 (`isTotalCapped`), and pages of them
-   * by number end at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at
-   * the same cost a page.
+   * is looked for anywhere in the title, without regard to case, and where it has no three letters in a
+   * row in the newest 20,000 tasks. 20 a page; a page past the end is an empty one. Matches of `q` and
+   * `dueBy` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end at 100: `cursor`,
+   * the `nextCursor` of the page before, leads to the end of any list at the same cost a page.
    *
    * `company_id`: the company of the session unless given.
    *

@@ -33,6 +33,7 @@ import * as csvImports from './0032-csv-imports.ts';
 import * as apiKeyExpiry from './0033-api-key-expiry.ts';
 import * as search from './0034-search.ts';
 import * as oauth from './0035-oauth.ts';
+import * as taskTitles from './0036-task-titles.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -70,4 +71,5 @@ export const migrations: Record<string, Migration> = {
   '0033-api-key-expiry': apiKeyExpiry,
   '0034-search': search,
   '0035-oauth': oauth,
+  '0036-task-titles': taskTitles,
 };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { anywhere } from '../../../db/pipeline/anywhere.ts';
+import { anywhere, hasTrigram } from '../../../db/pipeline/anywhere.ts';
 import { foldForSearch, selectEmployees } from './queries.ts';
 
 /**
@@ -16,7 +16,7 @@ export function selectMatches(db: Db, companyId: number, q: string) {
   const wanted = words
     .map((word) => (Array.from(word).length >= 3 ? word : ` ${word}`))
     .toSorted((a, b) => b.length - a.length);
-  const indexed = wanted.filter((part) => indexable.test(part)).slice(0, 2);
+  const indexed = wanted.filter(hasTrigram).slice(0, 2);
   const [first, second = first] = indexed.map(anywhere);
   const others = wanted.filter((part) => !indexed.includes(part)).map(anywhere);
 
@@ -39,6 +39,3 @@ export function selectMatches(db: Db, companyId: number, q: string) {
       .orderBy('employee_id')
   );
 }
-
-/** A word with three letters in a row or the beginning of a word; any other would read the whole index. */
-const indexable = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]/u;

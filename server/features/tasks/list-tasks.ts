@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { z } from 'zod';
-import { containsText } from '../../../db/pipeline/anywhere.ts';
+import { anywhere } from '../../../db/pipeline/anywhere.ts';
 import { paginate } from '../../../db/pipeline/paginate.ts';
 import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
 import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -17,6 +18,7 @@ import { isProject } from '../projects/queries.ts';
 import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task, taskStatus } from './schemas.ts';
 import { countInProject, type Filters } from './task-counts.ts';
+import { findTitled, newestSearched, type Titled } from './titles.ts';
 
 const pageSize = 20;
 /** Matches of `q` and `dueBy` are counted up to this number, so that the cost does not grow with the tasks. */
@@ -28,8 +30,7 @@ export const listTasks = member('tasks')
     rest('GET /api/tasks/company/{company_id}/', {
       section: 'Additions',
       summary: 'Tasks of the company, the newest first',
-      description:
-        'Deleted tasks and those of deleted projects are left out. The filters narrow the list together; `q` is looked for anywhere in the title, without regard to case. 20 a page; a page past the end is an empty one. Matches of `q` and `dueBy` are counted up to 1,000 (`isTotalCapped`), and pages of them by number end at 100: `cursor`, the `nextCursor` of the page before, leads to the end of any list at the same cost a page.',
+      description: `Deleted tasks and those of deleted projects are left out. The filters narrow the list together; \`q\` is looked for anywhere in the title, without regard to case, and where it has no three letters in a row in the newest ${newestSearched.toLocaleString('en')} tasks. 20 a page; a page past the end is an empty one. Matches of \`q\` and \`dueBy\` are counted up to 1,000 (\`isTotalCapped\`), and pages of them by number end at 100: \`cursor\`, the \`nextCursor\` of the page before, leads to the end of any list at the same cost a page.`,
       tool: { name: 'list_tasks', leavesOut: ['description', ...stamps, 'page', 'pageSize', 'totalPages'] },
     }),
   )
@@ -64,12 +65,14 @@ export const listTasks = member('tasks')
     if (ownerId !== undefined && !(await findEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
 
     const before = readCursor(input.cursor, position)?.[0];
-    const isUnfiltered = [projectId, status, ownerId, q, dueBy, before].every((filter) => filter === undefined);
+    const isOnlyTitled = [projectId, status, ownerId, dueBy].every((filter) => filter === undefined);
+    const isUnfiltered = isOnlyTitled && q === undefined && before === undefined;
+    const titled = q === undefined ? undefined : await findTitled(ctx.db, companyId, q);
     const matching = selectVisibleTasks(ctx.db, companyId)
       .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
       .$if(status !== undefined, (query) => query.where('t.status', '=', status!))
       .$if(ownerId !== undefined, (query) => query.where('t.owner_id', '=', ownerId!))
-      .$if(q !== undefined, (query) => query.where(({ ref }) => containsText(ref('t.title'), q!)))
+      .$if(titled !== undefined, (query) => query.where((eb) => hasTitle(eb, titled!, q!)))
       // As the index of open tasks by due day says it.
       .$if(dueBy !== undefined, (query) =>
         query.where('t.due_date', '<=', dueBy!).where('t.status', '<>', sql.lit('done')),
@@ -86,7 +89,8 @@ export const listTasks = member('tasks')
     const readTotal = async () => {
       if (q === undefined && dueBy === undefined)
         return countByFilter(ctx.db, companyId, { projectId, ownerId, status });
-      const count = await countOf(ctx.db, matching);
+      const known = titled?.by === 'title' && isOnlyTitled ? titled.atLeast : 0;
+      const count = known > countedMax ? known : await countOf(ctx.db, matching);
       isTotalCapped = count > countedMax;
       return Math.min(count, countedMax);
     };
@@ -100,6 +104,13 @@ function countByFilter(db: Db, companyId: number, { projectId, ownerId, status }
   return projectId === undefined
     ? countVisible(db, companyId, 'task', { ownerId, status })
     : countInProject(db, companyId, { projectId, ownerId, status });
+}
+
+function hasTitle(eb: ExpressionBuilder<{ t: Schema['tasks'] }, 't'>, titled: Titled, q: string): Expression<SqlBool> {
+  if (titled.by === 'number') return eb('t.task_id', '=', eb.fn.any(eb.val(titled.taskIds)));
+  // In an order of its own: the index over titles would read all tasks with a frequent part before the newest is known.
+  const isTitled = sql<SqlBool>`lower(t.title) || '' like lower(${anywhere(q)})`;
+  return titled.by === 'title' ? isTitled : eb.and([isTitled, eb('t.task_id', '>=', titled.from)]);
 }
 
 /** One more than are counted where there are more. */

@@ -96,6 +96,36 @@ describe('the list of tasks', () => {
     expect(errorOf(wrong).issues).toEqual(['dueBy']);
   });
 
+  test('finds a part of titles that thousands have, with other filters and on later pages, and one that few have among them', async () => {
+    const company = await service.registerCompany();
+    const projectId = await startProject(company);
+    await sql`
+      insert into tasks (company_id, project_id, title, status, owner_id, created_at, updated_at, completed_at)
+      select ${company.companyId}, ${projectId}, 'Gear ' || n || case when n % 800 = 0 then ' of brass' else '' end,
+        case when n % 100 = 0 then 'done' else 'todo' end, ${company.employeeId}, now(), now(), case when n % 100 = 0 then now() end
+      from generate_series(1, 2001) as n`.execute(service.database.db);
+    const list = async (query: string) =>
+      (await company.get(`/api/tasks/company/${company.companyId}/?${query}`)).body as Body & {
+        results: { title: string }[];
+      };
+    const titlesOf = ({ results }: { results: { title: string }[] }) => results.map(({ title }) => title);
+
+    const frequent = await list('q=gear');
+    expect(frequent).toMatchObject({ total: 1000, isTotalCapped: true });
+    expect(titlesOf(frequent).slice(0, 2)).toEqual(['Gear 2001', 'Gear 2000']);
+    expect(titlesOf(await list(`q=gear&cursor=${String(frequent['nextCursor'])}`))[0]).toBe('Gear 1981');
+    expect(await list('q=gear&status=done')).toMatchObject({ total: 20, isTotalCapped: false });
+    const few = await list('q=BRASS');
+    expect(few).toMatchObject({ total: 2, isTotalCapped: false, nextCursor: null });
+    expect(titlesOf(few)).toEqual(['Gear 1600 of brass', 'Gear 800 of brass']);
+    expect(titlesOf(await list('q=of'))).toEqual(titlesOf(few));
+    expect(await list('q=brass&status=todo')).toMatchObject({ total: 0, results: [] });
+    expect(await list('q=nowhere')).toMatchObject({ total: 0, results: [], isTotalCapped: false });
+    // As many as are listed by their numbers, now that one is deleted.
+    await company.delete(`/api/tasks/${(frequent.results[0] as unknown as { _id: number })._id}/`);
+    expect(await list('q=gear&page=50')).toMatchObject({ total: 1000, isTotalCapped: true, results: { length: 20 } });
+  });
+
   test('takes the wildcards of q for letters', async () => {
     const company = await service.registerCompany();
     const projectId = await startProject(company);
