@@ -6,7 +6,7 @@ import { appRouter } from '../../server/router.ts';
 import type { Answer, Caller } from '../support/actor.ts';
 import { subscribe } from '../support/plan.ts';
 import { password, startService } from '../support/service.ts';
-import { callOperation, exampleWith } from '../support/smoke-calls.ts';
+import { callOperation, exampleWith, kindsOf } from '../support/smoke-calls.ts';
 import { makeThings } from '../support/things.ts';
 
 /* Every mutation has one row in the audit log, or says why it has none; and no row has a secret. */
@@ -86,7 +86,7 @@ describe('every mutation of a caller who is signed in', () => {
     async (name, operation) => {
       const me = await service.signIn(admin.email, admin.companyId);
       secrets.add(me.pair.access_token).add(me.pair.refresh_token);
-      const things = await makeThings(service, me, plain);
+      const things = await makeThings(service, me, plain, kindsOf(operation));
       if (ending.has(name)) await me.post('/api/tasklogs/timer/start/', { taskId: things.task });
       const input = exampleWith(operation, (kind) => things[kind], fitting[name]);
       const { answer, rows } = await callAudited(me, operation, input);

@@ -6,7 +6,15 @@ import { appRouter } from '../../server/router.ts';
 import { errorOf, type Answer, type Caller } from '../support/actor.ts';
 import { readRowsOfCompany } from '../support/all-rows.ts';
 import { password, startService } from '../support/service.ts';
-import { callOperation, exampleWith, kindOfParameter, placesOf, putAt, type Input } from '../support/smoke-calls.ts';
+import {
+  callOperation,
+  exampleWith,
+  kindOfParameter,
+  kindsOf,
+  placesOf,
+  putAt,
+  type Input,
+} from '../support/smoke-calls.ts';
 import { makeThings, makeTwoCompanies, type Things } from '../support/things.ts';
 
 /*
@@ -209,7 +217,7 @@ describe('another company', () => {
     '%s serves its documented example with things of one’s own',
     async (_name, operation) => {
       const me = await service.signIn(admin.email, admin.companyId);
-      const things = await makeThings(service, me, plain);
+      const things = await makeThings(service, me, plain, kindsOf(operation));
       if (endingTimer.has(operation.name)) await me.post('/api/tasklogs/timer/start/', { taskId: things.task });
       const answer = await callOperation(me, operation, inputOf(operation, things));
       expect(answer).toMatchObject({ status: 200 });

@@ -21,15 +21,28 @@ export async function makeTwoCompanies(service: Service) {
 
 let made = 0;
 
-/** Makes them all through the operations that people use. */
-export async function makeThings(service: Service, admin: Actor, colleague: Actor): Promise<Things> {
+/** In the place of what was not made. */
+const notMade = 0;
+
+/**
+ * Makes them all through the operations that people use; of what takes many calls to make, if `kinds` are given, only those and nothing
+ * in place of the others.
+ */
+export async function makeThings(
+  service: Service,
+  admin: Actor,
+  colleague: Actor,
+  kinds?: ReadonlySet<Kind>,
+): Promise<Things> {
   made += 1;
+  const where = async (kind: Kind, make: () => Promise<number>) =>
+    kinds === undefined || kinds.has(kind) ? make() : notMade;
   const { companyId, employeeId } = admin;
   const idOf = ({ status, body }: Answer): number => {
     if (status !== 200) throw new Error(`a thing could not be made: ${JSON.stringify(body)}`);
     return body._id;
   };
-  await reopen(service, companyId);
+  await makeRoom(service, companyId);
   await knowClient(service);
   const person = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
   const period = await submitPeriod(service, admin);
@@ -50,11 +63,15 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
     rate: idOf(await admin.put(`/api/rates/${companyId}/`, { project_id: projectId, ...rate })),
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
     comment: idOf(await say(admin, 'Done?')),
-    session: await openSession(service, admin),
-    ...(await makeWebhook(service, admin)),
-    export: idOf(await makeExport(service, admin)),
-    invitation: await openInvitation(service, admin),
+    session: await where('session', () => openSession(service, admin)),
+    ...(kinds === undefined || kinds.has('webhook') || kinds.has('webhookDelivery')
+      ? await makeWebhook(admin)
+      : { webhook: notMade, webhookDelivery: notMade }),
+    export: await where('export', async () => idOf(await admin.post('/api/exports/', {}))),
+    invitation: await where('invitation', () => openInvitation(service, admin)),
+    notification: notMade,
   };
+  if (kinds !== undefined && !kinds.has('notification')) return things;
   // The task's owner hears of what others say.
   const answered = idOf(await say(colleague, 'Done.'));
   await service.drain();
@@ -68,8 +85,10 @@ export async function makeThings(service: Service, admin: Actor, colleague: Acto
   return { ...things, notification };
 }
 
-/** An operation before may have closed the company. */
-async function reopen({ database }: Service, companyId: number): Promise<void> {
+/** An operation before may have closed the company, which makes one export at a time and may have twenty webhooks. */
+async function makeRoom({ database }: Service, companyId: number): Promise<void> {
+  for (const table of ['exports', 'webhooks'] as const)
+    await database.db.deleteFrom(table).where('company_id', '=', companyId).execute();
   await database.db
     .updateTable('companies')
     .set({ closed_at: null, closes_at: null, closed_by_id: null })
@@ -101,15 +120,8 @@ async function submitPeriod({ database }: Service, admin: Actor): Promise<number
   return (await admin.post('/api/timesheet-periods/submit/', asked)).body._id;
 }
 
-/** An export, the only one of its company, which makes one at a time. */
-async function makeExport({ database }: Service, admin: Actor): Promise<Answer> {
-  await database.db.deleteFrom('exports').where('company_id', '=', admin.companyId).execute();
-  return admin.post('/api/exports/', {});
-}
-
-/** A webhook, the only one of its company, which may have twenty, and a message for it. */
-async function makeWebhook({ database }: Service, admin: Actor): Promise<{ webhook: number; webhookDelivery: number }> {
-  await database.db.deleteFrom('webhooks').where('company_id', '=', admin.companyId).execute();
+/** A webhook and a message for it. */
+async function makeWebhook(admin: Actor): Promise<{ webhook: number; webhookDelivery: number }> {
   const events = ['comment.created'];
   const made = await admin.post('/api/webhooks/', { url: 'https://hooks.example.com/work', events });
   const sent = await admin.post(`/api/webhooks/${made.body._id}/test/`);
