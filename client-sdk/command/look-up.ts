@@ -24,7 +24,7 @@ export function chooseByName(what: string, text: string, candidates: readonly Ca
     if (found.length > 1) throw ambiguous(what, text, found);
   }
   throw new UsageProblem(
-    `No ${what} is called "${plainLine(text)}". Give its number, or another part of its name's beginning.`,
+    `No ${what} is called "${plainLine(text)}". Give its number, or how its name begins.`,
   );
 }
 
