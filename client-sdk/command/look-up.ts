@@ -23,9 +23,7 @@ export function chooseByName(what: string, text: string, candidates: readonly Ca
     if (found.length === 1) return found[0]!.id;
     if (found.length > 1) throw ambiguous(what, text, found);
   }
-  throw new UsageProblem(
-    `No ${what} is called "${plainLine(text)}". Give its number, or how its name begins.`,
-  );
+  throw new UsageProblem(`No ${what} is called "${plainLine(text)}". Give its number, or how its name begins.`);
 }
 
 const fold = (text: string): string => text.normalize('NFC').toLowerCase();
