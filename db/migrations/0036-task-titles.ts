@@ -19,7 +19,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       if current_setting('role') = 'wms_company' and of_company::text is distinct from current_setting('app.company_id', true) then
         return '{}';
       end if;
-      if 50 <= (
+      if 5 <= (
         select count(*) from (
           select title from tasks where company_id = of_company order by task_id desc limit 1000
         ) as newest where lower(title) || '' like pattern
