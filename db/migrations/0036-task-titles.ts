@@ -5,8 +5,9 @@ import { sql, type Kysely } from 'kysely';
  * `rows_max` at most, and null for a part that many of the newest titles have, because the index would read all tasks with it.
  *
  * It runs as the owner of the tables: behind a policy PostgreSQL would not use the index, because LIKE is not leakproof. So it checks
- * the company itself. It returns numbers alone, whose rows are read under the policy. Of the two plans for the last statement only the
- * index over parts is left: the planner would rather read a large company from its end, through all of it where the part is rare.
+ * the company itself. It returns numbers alone, whose rows are read under the policy. The last statement may use bitmaps only: the planner
+ * would rather read a large company from its end, through all of it where the part is rare. It may still choose the bitmap of all rows
+ * of the company, where it expects the index over parts to cost more.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,9 +1,7 @@
-import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { anywhere } from '../../../db/pipeline/anywhere.ts';
 import { paginate } from '../../../db/pipeline/paginate.ts';
 import type { Db } from '../../../db/open.ts';
-import type { Schema } from '../../../db/schema.ts';
 import { NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -18,7 +16,7 @@ import { isProject } from '../projects/queries.ts';
 import { selectVisibleTasks, selectWithCollaborators, taskColumns, toTask } from './queries.ts';
 import { Task, taskStatus } from './schemas.ts';
 import { countInProject, type Filters } from './task-counts.ts';
-import { findTitled, newestSearched, type Titled } from './titles.ts';
+import { findTitled, hasTitle, newestSearched } from './titles.ts';
 
 const pageSize = 20;
 /** Matches of `q` and `dueBy` are counted up to this number, so that the cost does not grow with the tasks. */
@@ -104,13 +102,6 @@ function countByFilter(db: Db, companyId: number, { projectId, ownerId, status }
   return projectId === undefined
     ? countVisible(db, companyId, 'task', { ownerId, status })
     : countInProject(db, companyId, { projectId, ownerId, status });
-}
-
-function hasTitle(eb: ExpressionBuilder<{ t: Schema['tasks'] }, 't'>, titled: Titled, q: string): Expression<SqlBool> {
-  if (titled.by === 'number') return eb('t.task_id', '=', eb.fn.any(eb.val(titled.taskIds)));
-  // In an order of its own: the index over titles would read all tasks with a frequent part before the newest is known.
-  const isTitled = sql<SqlBool>`lower(t.title) || '' like lower(${anywhere(q)})`;
-  return titled.by === 'title' ? isTitled : eb.and([isTitled, eb('t.task_id', '>=', titled.from)]);
 }
 
 /** One more than are counted where there are more. */

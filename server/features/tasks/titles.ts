@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { anywhere, hasTrigram } from '../../../db/pipeline/anywhere.ts';
 import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
 
 /** So many tasks are read by their numbers; where more have a part, some are met soon by reading from the newest on. */
 const listedMax = 2_000;
@@ -35,4 +36,16 @@ async function findOldestSearched(db: Db, companyId: number): Promise<number> {
     .limit(1)
     .executeTakeFirst();
   return oldest?.task_id ?? 0;
+}
+
+/** Whether a task is among those that {@link findTitled} leads to. */
+export function hasTitle(
+  eb: ExpressionBuilder<{ t: Schema['tasks'] }, 't'>,
+  titled: Titled,
+  q: string,
+): Expression<SqlBool> {
+  if (titled.by === 'number') return eb('t.task_id', '=', eb.fn.any(eb.val(titled.taskIds)));
+  // Written so that the index over titles does not match: it would read all tasks with a frequent part before the newest is known.
+  const isTitled = sql<SqlBool>`lower(t.title) || '' like lower(${anywhere(q)})`;
+  return titled.by === 'title' ? isTitled : eb.and([isTitled, eb('t.task_id', '>=', titled.from)]);
 }

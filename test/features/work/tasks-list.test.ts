@@ -121,6 +121,15 @@ describe('the list of tasks', () => {
     expect(titlesOf(await list('q=of'))).toEqual(titlesOf(few));
     expect(await list('q=brass&status=todo')).toMatchObject({ total: 0, results: [] });
     expect(await list('q=nowhere')).toMatchObject({ total: 0, results: [], isTotalCapped: false });
+    // None of the newest thousand has it, and more than are listed by their numbers do.
+    await sql`
+      insert into tasks (company_id, project_id, title, owner_id, created_at, updated_at)
+      select ${company.companyId}, ${projectId}, 'Wheel ' || n, ${company.employeeId}, now(), now()
+      from generate_series(1, 1000) as n`.execute(service.database.db);
+    const older = await list('q=gear');
+    expect(older).toMatchObject({ total: 1000, isTotalCapped: true });
+    expect(titlesOf(older)).toEqual(titlesOf(frequent));
+    expect(await list('q=gear&status=done')).toMatchObject({ total: 20, isTotalCapped: false });
     // As many as are listed by their numbers, now that one is deleted.
     await company.delete(`/api/tasks/${(frequent.results[0] as unknown as { _id: number })._id}/`);
     expect(await list('q=gear&page=50')).toMatchObject({ total: 1000, isTotalCapped: true, results: { length: 20 } });
