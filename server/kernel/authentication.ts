@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller, Context, Services } from './context.ts';
 import type { Credential } from '../platform/credential.ts';
 import type { CredentialRow, Credentials, SessionRow } from './credentials.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import { INVALID_TOKEN, SESSION_ENDED, TOKEN_PAIR_REQUIRED, UNAUTHENTICATED } from '../errors/errors.ts';
 import { checkRefreshToken } from './refresh-token-rules.ts';
 import { Concerning } from './security-log.ts';
@@ -25,7 +26,7 @@ export async function authenticate(
 ): Promise<Caller> {
   const { tokens, clock, credentials } = services;
   if (request.bearer === undefined)
-    throw request.refreshToken === undefined ? UNAUTHENTICATED() : TOKEN_PAIR_REQUIRED();
+    throw request.refreshToken === undefined ? unauthenticated(request) : TOKEN_PAIR_REQUIRED();
   const now = clock.now();
   const isClientToken = request.bearer.startsWith(clientTokenPrefix);
   if (isClientToken && request.transport !== 'mcp')
@@ -49,6 +50,14 @@ export async function authenticate(
   if (isExpired && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
   request.noteAuthenticated();
   return caller;
+}
+
+function unauthenticated({ transport }: Context['request']): ApiError {
+  if (transport !== 'mcp') return UNAUTHENTICATED();
+  return UNAUTHENTICATED({
+    detail:
+      'Send an API key or the access token of an OAuth client as `Authorization: Bearer`. `WWW-Authenticate` names the document that says where to get one.',
+  });
 }
 
 function checkSameSession(

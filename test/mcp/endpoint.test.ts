@@ -64,6 +64,9 @@ describe('a caller', () => {
       ]);
       expect(headers['www-authenticate']).toMatch(/^Bearer/);
     }
+    expect((await send({ headers: { authorization: '' } })).body.detail).toMatch(
+      /^Send an API key .* `WWW-Authenticate` names/,
+    );
   });
 
   test('sends the key as a header, and never in the address', async () => {
