@@ -136,7 +136,7 @@ pool_mode = transaction
 default_pool_size = 20
 max_client_conn = 1000
 ignore_startup_parameters = extra_float_digits
-server_login_retry = 1
+server_login_retry = 0.2
 query_wait_timeout = 10
 tcp_user_timeout = 10000
 `;
