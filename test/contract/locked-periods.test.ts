@@ -2,12 +2,13 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
-import type { Actor, Answer } from '../support/actor.ts';
+import type { Answer } from '../support/actor.ts';
 import { togglFile } from '../support/csv-imports.ts';
+import { keepRows } from '../support/kept-rows.ts';
 import { subscribe } from '../support/plan.ts';
 import { password, startService } from '../support/service.ts';
 import { callOperation, exampleWith, type Input } from '../support/smoke-calls.ts';
-import { makeThings, type Things } from '../support/things.ts';
+import { makeThings } from '../support/things.ts';
 import { startWork } from '../support/work.ts';
 
 /*
@@ -53,42 +54,28 @@ const fitting: Record<string, Input> = {
 };
 
 /** Gives somebody a timer that runs for so many hours. */
-async function startTimer(employeeId: number, taskId: number, hours: number): Promise<Input> {
+async function startTimer(employeeId: number, hours: number): Promise<Input> {
   const start_time = new Date(service.clock.now().getTime() - hours * 3_600_000);
-  const row = { company_id: admin.companyId, employee_id: employeeId, task_id: taskId, start_time };
+  const row = { company_id: admin.companyId, employee_id: employeeId, task_id: things.task, start_time };
   await db.insertInto('timers').values(row).execute();
   return {};
 }
 
-let fitted = 0;
-
 /** What an operation needs so that it can change a log. */
-const prepare: Record<string, (things: Things, me: Actor) => Promise<Input>> = {
-  'tasks.update': async (_, me) => ({ projectId: (await startWork(me)).projectId }),
-  'employees.create': async () => ({ email: `fitting${(fitted += 1)}@example.com` }),
-  'csvImports.run': async ({ project }) => {
-    const csv = togglFile(admin.email, [{ Project: 'Of things', Task: `Import ${project}` }]);
-    return { source: 'toggl', csv, projects: { 'Of things': project } };
+const prepare: Record<string, () => Promise<Input>> = {
+  'tasks.update': async () => ({ projectId: (await startWork(admin)).projectId }),
+  'employees.create': async () => ({ email: 'fitting@example.com' }),
+  'csvImports.run': async () => {
+    const csv = togglFile(admin.email, [{ Project: 'Of things', Task: 'Import' }]);
+    return { source: 'toggl', csv, projects: { 'Of things': things.project } };
   },
-  'timers.start': ({ task }) => startTimer(admin.employeeId, task, 25),
-  'timers.stop': ({ task }) => startTimer(admin.employeeId, task, 1),
-  'timers.discard': ({ task }) => startTimer(admin.employeeId, task, 1),
-  'employees.delete': ({ colleague, task }) => startTimer(colleague, task, 1),
-  'employees.erase': ({ colleague, task }) => startTimer(colleague, task, 1),
-  'company.close': ({ colleague, task }) => startTimer(colleague, task, 1),
+  'timers.start': () => startTimer(admin.employeeId, 25),
+  'timers.stop': () => startTimer(admin.employeeId, 1),
+  'timers.discard': () => startTimer(admin.employeeId, 1),
+  'employees.delete': () => startTimer(things.colleague, 1),
+  'employees.erase': () => startTimer(things.colleague, 1),
+  'company.close': () => startTimer(things.colleague, 1),
 };
-
-/** Locks all days of ten years for those who are in the things of an operation; who is left of earlier ones has no time. */
-const lockAll = ({ colleague }: Things) =>
-  sql`
-    insert into timesheet_periods (
-      company_id, employee_id, first_day, last_day, state, submitted_by_id, submitted_at, expected_minutes, snapshot
-    )
-    select company_id, employee_id, day, (day + interval '1 month')::date - 1, 'approved', employee_id, now(), 0, '[]'
-    from employees cross join (select ('2026-01-01'::date + n * interval '1 month')::date as day from generate_series(0, 119) as n) as months
-    where company_id = ${admin.companyId} and employee_id in (${admin.employeeId}, ${plain.employeeId}, ${colleague})`.execute(
-    db,
-  );
 
 /** The logs of the company, but for what a change of nothing writes. */
 const logs = () =>
@@ -108,27 +95,33 @@ const logs = () =>
     .orderBy('task_log_id')
     .execute();
 
-async function call(operation: Operation, isLocked: boolean): Promise<{ answer: Answer; hasChanged: boolean }> {
-  await db.deleteFrom('timers').where('company_id', '=', admin.companyId).execute();
-  await db.deleteFrom('timesheet_periods').where('company_id', '=', admin.companyId).execute();
-  await admin.put(`/company/${admin.companyId}/update/`, { timezone: 'Europe/London' });
-  const me: Actor = await service.signIn(admin.email, admin.companyId);
-  const things = await makeThings(service, me, plain);
-  const prepared = (await prepare[operation.name]?.(things, me)) ?? {};
+const things = await makeThings(service, admin, plain);
+await service.drain();
+const unlockAll = await keepRows(db);
+// The period of the things gives way, but for the operations on it.
+await sql`
+  update timesheet_periods set first_day = '2024-01-01', last_day = '2024-01-07'
+  where company_id = ${admin.companyId}`.execute(db);
+await sql`
+  insert into timesheet_periods (
+    company_id, employee_id, first_day, last_day, state, submitted_by_id, submitted_at, expected_minutes, snapshot
+  )
+  select company_id, employee_id, day, (day + interval '1 month')::date - 1, 'approved', employee_id, now(), 0, '[]'
+  from employees cross join (select ('2026-01-01'::date + n * interval '1 month')::date as day from generate_series(0, 119) as n) as months
+  where company_id = ${admin.companyId}`.execute(db);
+const lockAll = await keepRows(db);
+
+/** Calls an operation with the things as they were made: what operations before have done to them is undone. */
+async function call(
+  operation: Operation,
+  prepareRows: () => Promise<void>,
+): Promise<{ answer: Answer; hasChanged: boolean }> {
+  await prepareRows();
+  const prepared = (await prepare[operation.name]?.()) ?? {};
   await service.drain();
-  if (isLocked) {
-    // The period of the things gives way, but for the operations on it.
-    await sql`delete from timesheet_periods where company_id = ${admin.companyId} and period_id <> ${things.period}`.execute(
-      db,
-    );
-    await sql`
-      update timesheet_periods set first_day = '2024-01-01', last_day = '2024-01-07'
-      where company_id = ${admin.companyId}`.execute(db);
-    await lockAll(things);
-  }
   const input = { ...exampleWith(operation, (kind) => things[kind], fitting[operation.name]), ...prepared };
   const before = await logs();
-  const answer = await callOperation(me, operation, input);
+  const answer = await callOperation(admin, operation, input);
   await service.drain();
   return { answer, hasChanged: JSON.stringify(before) !== JSON.stringify(await logs()) };
 }
@@ -136,10 +129,10 @@ async function call(operation: Operation, isLocked: boolean): Promise<{ answer: 
 test.each(mutations.map((one) => [one.name, one] as const))(
   '%s changes no log of a locked period',
   async (name, operation) => {
-    const free = await call(operation, false);
+    const free = await call(operation, unlockAll);
     expect(free.answer).toMatchObject({ status: 200 });
     expect(free.hasChanged).toBe(name in changing);
-    const kept = await call(operation, true);
+    const kept = await call(operation, lockAll);
     expect(kept.hasChanged).toBe(false);
     expect(kept.answer.body.code ?? 'done').toBe(changing[name] ?? refused[name] ?? 'done');
   },
