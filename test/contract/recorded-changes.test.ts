@@ -6,10 +6,11 @@ import { createIdentityProvider } from '../../server/platform/identity-provider.
 import { appRouter } from '../../server/router.ts';
 import type { Actor, Answer } from '../support/actor.ts';
 import { startIssuer } from '../support/issuer.ts';
+import { keepRows } from '../support/kept-rows.ts';
 import { subscribe } from '../support/plan.ts';
 import { password, startService } from '../support/service.ts';
 import { callOperation, exampleWith, type Input } from '../support/smoke-calls.ts';
-import { makeThings, type Things } from '../support/things.ts';
+import { makeThings } from '../support/things.ts';
 
 /*
  * Every mutation that declares change events records them all, and no others, when it changes all that it can. Operations are
@@ -28,6 +29,9 @@ const { db } = database;
 const admin = await service.signIn((await service.registerCompany()).email);
 await subscribe(service, admin, 'enterprise');
 const plain = await service.addEmployee(admin);
+const things = await makeThings(service, admin, plain);
+await service.drain();
+const restore = await keepRows(db);
 const evented = operationsOf(appRouter).filter(({ meta }) => (meta.changes ?? []).length > 0);
 
 /** The last number of each stream. */
@@ -91,13 +95,13 @@ async function loginByIdentity(path: string): Promise<() => Promise<Answer>> {
   return () => anonymous.post(path, { token, company_id: invitedTo });
 }
 
-const startTimer = (taskId: number) =>
+const startTimer = () =>
   db
     .insertInto('timers')
     .values({
       company_id: admin.companyId,
       employee_id: admin.employeeId,
-      task_id: taskId,
+      task_id: things.task,
       start_time: new Date(service.clock.now().getTime() - 25 * 3600 * 1000),
     })
     .execute();
@@ -105,7 +109,7 @@ const startTimer = (taskId: number) =>
 const newPasswords = { new_password: 'a horse of another colour', confirm_password: 'a horse of another colour' };
 
 /** Prepares what an example cannot know, and answers a call of its own where the input differs too. */
-const calls: Record<string, (things: Things) => Promise<unknown>> = {
+const calls: Record<string, () => Promise<unknown>> = {
   'auth.googleLogin': () => loginByIdentity('/api/google-login/'),
   'auth.appleLogin': () => loginByIdentity('/api/apple-login/'),
   'auth.otpLogin': async () => {
@@ -131,36 +135,34 @@ const calls: Record<string, (things: Things) => Promise<unknown>> = {
     const body = { current_password: password, ...newPasswords, revoke_api_keys: true };
     return () => person.put(`/employee/password/${person.employeeId}/`, body);
   },
-  'employees.create': async ({ company }) => {
-    const body = { first_name: 'Grace', last_name: 'Hopper', email: 'fitting@example.com', companyId: company };
+  'employees.create': async () => {
+    const body = { first_name: 'Grace', last_name: 'Hopper', email: 'fitting@example.com', companyId: things.company };
     return () => admin.post('/employee/add/', body);
   },
-  'employees.update': async ({ colleague }) => {
-    await addKey(colleague);
-    return () => admin.patch(`/api/employees/${colleague}/`, { is_active: false, designation: 'Engineer' });
+  'employees.update': async () => {
+    await addKey(things.colleague);
+    return () => admin.patch(`/api/employees/${things.colleague}/`, { is_active: false, designation: 'Engineer' });
   },
-  'employees.delete': ({ colleague }) => addKey(colleague),
-  'employees.endApiKeys': ({ colleague }) => addKey(colleague),
-  'company.reopen': ({ company }) => admin.post(`/api/company/${company}/close/`, { name: 'Analytical Engines' }),
-  'employees.restore': ({ colleague }) => admin.delete(`/api/employees/${colleague}/`),
-  'timers.start': ({ task }) => startTimer(task),
-  'timers.stop': ({ task }) => startTimer(task),
-  'timers.discard': ({ task }) => startTimer(task),
-  'timesheetPeriods.submit': async ({ company }) => {
+  'employees.delete': () => addKey(things.colleague),
+  'employees.endApiKeys': () => addKey(things.colleague),
+  'company.reopen': () => admin.post(`/api/company/${things.company}/close/`, { name: 'Analytical Engines' }),
+  'employees.restore': () => admin.delete(`/api/employees/${things.colleague}/`),
+  'timers.start': () => startTimer(),
+  'timers.stop': () => startTimer(),
+  'timers.discard': () => startTimer(),
+  'timesheetPeriods.submit': async () => {
     // Without approval, handing in is the decision too.
-    await admin.put(`/api/time-policy/${company}/`, { requireApproval: false });
+    await admin.put(`/api/time-policy/${things.company}/`, { requireApproval: false });
   },
   'apiKeys.create': async () => () => admin.post('/api/api-keys/', { name: 'Nightly import', scopes: ['read'] }),
 };
 
 async function prepare(operation: Operation): Promise<() => Promise<Answer>> {
-  await db.deleteFrom('timers').execute();
-  const me = await service.signIn(admin.email, admin.companyId);
-  const things = await makeThings(service, me, plain);
-  const call = await calls[operation.name]?.(things);
+  await restore();
+  const call = await calls[operation.name]?.();
   if (typeof call === 'function') return call as () => Promise<Answer>;
   const input: Input = exampleWith(operation, (kind) => things[kind]);
-  return () => callOperation(me, operation, input);
+  return () => callOperation(admin, operation, input);
 }
 
 test.each(evented.map((one) => [one.name, one] as const))(
@@ -175,25 +177,25 @@ test.each(evented.map((one) => [one.name, one] as const))(
 );
 
 /** Mutations with an empty update, or one that says what is so already. */
-const unchanging: [string, (things: Things) => Promise<Answer>][] = [
-  ['a task', ({ task }) => admin.patch(`/api/tasks/${task}/`, { status: 'todo' })],
-  ['a project', ({ project }) => admin.patch(`/api/projects/${project}/`, { status: 'active' })],
-  ['a task log', ({ taskLog }) => admin.put(`/tasklogs/${taskLog}/`, { description: 'Gears' })],
-  ['an employee', ({ colleague }) => admin.patch(`/api/employees/${colleague}/`, { first_name: 'Joan' })],
-  ['the company', ({ company }) => admin.put(`/company/${company}/update/`, {})],
+const unchanging: [string, () => Promise<Answer>][] = [
+  ['a task', () => admin.patch(`/api/tasks/${things.task}/`, { status: 'todo' })],
+  ['a project', () => admin.patch(`/api/projects/${things.project}/`, { status: 'active' })],
+  ['a task log', () => admin.put(`/tasklogs/${things.taskLog}/`, { description: 'Gears' })],
+  ['an employee', () => admin.patch(`/api/employees/${things.colleague}/`, { first_name: 'Joan' })],
+  ['the company', () => admin.put(`/company/${things.company}/update/`, {})],
 ];
 
 test.each(unchanging)('%s that stays as it is has no event', async (_name, call) => {
-  const things = await makeThings(service, await service.signIn(admin.email, admin.companyId), plain);
+  await restore();
   const positions = await readPositions();
-  expect(await call(things)).toMatchObject({ status: 200 });
+  expect(await call()).toMatchObject({ status: 200 });
   expect(await typesSince(positions)).toEqual([]);
 });
 
 test('a mutation that is refused leaves no event', async () => {
-  const { project, task } = await makeThings(service, await service.signIn(admin.email, admin.companyId), plain);
+  await restore();
   const positions = await readPositions();
-  expect((await plain.delete(`/api/projects/${project}/`)).status).toBe(403);
-  expect((await admin.patch(`/api/tasks/${task}/`, { status: 'done', owner_id: 987_654 })).status).toBe(400);
+  expect((await plain.delete(`/api/projects/${things.project}/`)).status).toBe(403);
+  expect((await admin.patch(`/api/tasks/${things.task}/`, { status: 'done', owner_id: 987_654 })).status).toBe(400);
   expect(await typesSince(positions)).toEqual([]);
 });

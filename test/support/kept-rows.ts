@@ -16,6 +16,7 @@ export async function keepRows(db: Db): Promise<() => Promise<void>> {
   return async () => {
     const rows = await readRows(db, tables);
     const changed = tables.filter((table) => rows.get(table) !== kept.get(table));
+    if (changed.length === 0) return;
     await db.transaction().execute(async (within) => {
       // What triggers keep is among the rows, and those that refer to each other come back in any order.
       await sql`set local session_replication_role = replica`.execute(within);
