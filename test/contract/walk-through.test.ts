@@ -36,7 +36,9 @@ async function copyRepository(): Promise<void> {
 }
 
 const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8');
-const run = (commands: string): Promise<string> => runShell(folder, commands, { NO_COLOR: '1' });
+/** The files that a command tests share one process: each further one would load the whole service for a few tests. */
+const run = (commands: string): Promise<string> =>
+  runShell(folder, commands, { NO_COLOR: '1', VITEST_MAX_WORKERS: '1' });
 
 describe('npm run new:operation', () => {
   test.each([
