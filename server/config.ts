@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from './errors/zod-messages.ts';
 import { clientIds, flag, isNetwork, isOrigin, port, sender, url, webUrl, words } from './startup/setting-types.ts';
 
 /** An invalid setting: the start stops with this sentence. */

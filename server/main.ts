@@ -1,9 +1,7 @@
 import { bannerOf } from './startup/banner.ts';
-import { CannotStart } from './startup/cannot-start.ts';
 import { BadSetting, readConfig } from './config.ts';
 import { openLogOutput } from './platform/log-output.ts';
 import { createLogger } from './platform/log.ts';
-import { start } from './start.ts';
 
 /*
  * The process: only it reads the environment. It starts the service and stops it on a signal. It exits with 0 if it was
@@ -52,7 +50,8 @@ function read() {
 const config = read();
 const logger = createLogger({ level: config.LOG_LEVEL, to: output });
 let stoppingSince: number | undefined;
-const starting = start(config, logger);
+// The service takes a second to load: a bad setting is refused before.
+const starting = import('./start.ts').then(({ start }) => start(config, logger));
 
 function end(signal: NodeJS.Signals): void {
   if (stoppingSince !== undefined) {
@@ -96,6 +95,7 @@ process.on('SIGINT', end);
 try {
   output.write(bannerOf(await starting));
 } catch (error) {
+  const { CannotStart } = await import('./startup/cannot-start.ts');
   if (!(error instanceof CannotStart)) throw error;
   await refuse(error.message);
 }

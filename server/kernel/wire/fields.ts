@@ -1,28 +1,12 @@
-import { z } from 'zod';
 import { emailAddress } from '../../platform/email-address.ts';
 import { ofKind, type Kind } from './identifiers.ts';
-import { requiredMessage, rule } from '../../errors/issues.ts';
+import { z } from '../../errors/zod-messages.ts';
+import { rule } from '../../errors/issues.ts';
 
 /**
  * The wire format of values in requests and answers. The schemas are strict: a number is a number. REST converts paths
  * and query strings.
  */
-
-/** The issues of a missing value. */
-const missing = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
-
-z.config({
-  customError: (issue) => {
-    if (issue.input === undefined && missing.has(issue.code)) return requiredMessage;
-    if (issue.code === 'invalid_type' && issue.expected === 'boolean') return 'must be one of true, false';
-    if (issue.code === 'invalid_type')
-      return `must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
-    if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
-    if (issue.code === 'too_small' && issue.origin !== 'string') return `must be at least ${String(issue.minimum)}`;
-    if (issue.code === 'too_big' && issue.origin !== 'string') return `must be at most ${String(issue.maximum)}`;
-    return undefined;
-  },
-});
 
 /** An identifier: a positive integer, at most 2^53-1. */
 export const id = z

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { requiredMessage } from './issues.ts';
+
+/* What Zod says of a value where its schema says nothing, of inputs and of settings alike: for all schemas of the process. */
+
+/** The issues of a missing value. */
+const missing = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
+z.config({
+  customError: (issue) => {
+    if (issue.input === undefined && missing.has(issue.code)) return requiredMessage;
+    if (issue.code === 'invalid_type' && issue.expected === 'boolean') return 'must be one of true, false';
+    if (issue.code === 'invalid_type')
+      return `must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
+    if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+    if (issue.code === 'too_small' && issue.origin !== 'string') return `must be at least ${String(issue.minimum)}`;
+    if (issue.code === 'too_big' && issue.origin !== 'string') return `must be at most ${String(issue.maximum)}`;
+    return undefined;
+  },
+});
+
+export { z };
