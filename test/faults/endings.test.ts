@@ -16,6 +16,9 @@ import {
 /*
  * However the process is told to end, and whatever became of the reader of its output, it has ended within 15 seconds.
  * Its output are pipes of the operating system here, as in `npm start | tee log`.
+ *
+ * What it does about signals and outputs is in server/main.ts, whatever it has started. Where a test does not ask for
+ * the whole service, support/small-start.ts is started, which opens no database.
  */
 
 const endsWithinMs = 15_000;
@@ -23,6 +26,7 @@ const endsWithinMs = 15_000;
 const betweenSignalsMs = 700;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const main = [process.execPath, 'server/main.ts'];
+const smallStart = `--import "${fileURLToPath(new URL('../support/small-start.ts', import.meta.url))}"`;
 const npmStart = ['npm', 'start'];
 
 let home: Home;
@@ -80,7 +84,8 @@ async function start(
     command = main,
     environment = {},
     waits = true,
-  }: { command?: string[]; environment?: object; waits?: boolean } = {},
+    isWhole = false,
+  }: { command?: string[]; environment?: object; waits?: boolean; isWhole?: boolean } = {},
 ): Promise<Started> {
   const [stdout, stderr] = [pipeWith(readers.stdout), pipeWith(readers.stderr)];
   const port = await findFreePort();
@@ -92,7 +97,7 @@ async function start(
       PATH,
       HOME,
       ...compileCache,
-      NODE_OPTIONS: startingQuickly,
+      NODE_OPTIONS: isWhole ? startingQuickly : smallStart,
       PORT: String(port),
       SEED_DEMO: 'false',
       ...home.environment,
@@ -162,23 +167,26 @@ function expectInTime({ code, afterMs }: Awaited<Started['ended']>, expected: nu
   expect(afterMs).toBeLessThan(endsWithinMs);
 }
 
-describe.each(['reads', 'is slow', 'has stopped', 'goes', 'has gone'] as const)(
-  'where the reader of standard output %s',
-  (stdout) => {
-    test('SIGTERM ends the process in order', async () => {
-      const service = await start({ stdout, stderr: 'reads' });
-      await makeItLog(service);
-      service.signal('SIGTERM');
-      expectInTime(await service.ended, 0);
-    });
-  },
-);
+describe.each([
+  ['reads', false],
+  ['is slow', false],
+  ['has stopped', true],
+  ['goes', false],
+  ['has gone', false],
+] as const)('where the reader of standard output %s', (stdout, isWhole) => {
+  test('SIGTERM ends the process in order', async () => {
+    const service = await start({ stdout, stderr: 'reads' }, { isWhole });
+    await makeItLog(service);
+    service.signal('SIGTERM');
+    expectInTime(await service.ended, 0);
+  });
+});
 
 describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s', (reader) => {
   const both = { stdout: reader, stderr: reader };
 
   test('Ctrl-C ends npm, the process and whatever is between', async () => {
-    const service = await start(both, { command: npmStart });
+    const service = await start(both, { command: npmStart, isWhole: reader === 'stops' });
     await makeItLog(service);
     service.signalGroup('SIGINT');
     expect((await service.ended).afterMs).toBeLessThan(endsWithinMs);
@@ -186,7 +194,7 @@ describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s',
   });
 
   test('SIGTERM to npm ends npm and the process', async () => {
-    const service = await start(both, { command: npmStart });
+    const service = await start(both, { command: npmStart, isWhole: reader === 'goes' });
     await makeItLog(service);
     service.signal('SIGTERM');
     expect((await service.ended).afterMs).toBeLessThan(endsWithinMs);
@@ -216,7 +224,7 @@ describe.each(['stops', 'goes'] as const)('where the reader of both outputs %s',
 });
 
 test('a request that never ends is waited for no longer than that, though nobody reads of it', async () => {
-  const service = await start({ stdout: 'has stopped', stderr: 'has stopped' });
+  const service = await start({ stdout: 'has stopped', stderr: 'has stopped' }, { isWhole: true });
   await beginRequest(service);
   service.signal('SIGINT');
   expectInTime(await service.ended, 0);
