@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientPackage } from '../../server/surfaces/docs/client-package.ts';
 import {
   endAllProcesses,
@@ -48,7 +48,7 @@ const environment = { NODE_OPTIONS: `--preserve-symlinks ${startingQuickly}` };
 const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
 
 beforeAll(async () => {
-  home = await makeHome({ isNew: true });
+  home = await makeHome();
   for (const name of ['server', 'db', 'client-sdk', 'docs', 'package.json', 'tsconfig.json'])
     await cp(join(root, name), join(folder, name), {
       recursive: true,
@@ -73,63 +73,81 @@ afterAll(async () => {
 
 const start = () => launch(inFolder('npm start'), { ...environment, ...home.environment }, 'ready at ');
 
-async function stop(service: ServiceProcess): Promise<void> {
-  service.signal('SIGTERM');
-  expect(await service.ended).toBe(0);
-}
+describe('where neither the demo page nor the client is built', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    service = await start();
+  }, timeout);
 
-test('serves the API and its documents, with the Node that comes with it', { timeout }, async () => {
-  const service = await start();
-  for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors']) {
-    const answer = await fetch(service.url + path);
-    expect([path, answer.status]).toEqual([path, 200]);
-    await answer.text();
-  }
-  await stop(service);
-});
-
-test('says that there is no demo page, until one is built from the source that is there', { timeout }, async () => {
-  const without = await start();
-  expect(without.stdout()).toContain('"the demo page is not served: it was not built, and the packages that');
-  expect(without.stdout()).not.toContain('/demo/');
-  expect((await fetch(`${without.url}/demo/`)).status).toBe(404);
-  await stop(without);
-
-  const ask = `import('./server/surfaces/docs/demo-page.ts').then(async ({ preparePage }) => console.log(await preparePage()))`;
-  const problem = async () =>
-    (await runToEnd(environment, inFolder(`node_modules/.bin/node -e "${ask}"`))).stdout.trim();
-  const source = join(folder, 'client-sdk/examples/web/src/main.tsx');
-  await cp(page, join(folder, 'client-sdk/examples/web/dist'), { recursive: true });
-  expect(await problem()).toBe('undefined');
-  await writeFile(source, `${await readFile(source, 'utf8')}// another one`);
-  expect(await problem()).toMatch(/^it was built from another source/);
-  await cp(join(root, 'client-sdk/examples/web/src/main.tsx'), source);
-
-  const service = await start();
-  const { stdout } = service;
-  expect(stdout()).toContain(`${service.url}/demo/`);
-  const text = await (await fetch(`${service.url}/demo/`)).text();
-  const script = /<script[^>]* src="([^"]+)"/.exec(text)![1]!;
-  expect((await fetch(new URL(script, `${service.url}/demo/`))).status).toBe(200);
-  await stop(service);
-});
-
-test('says why it has no client, until one is built from the source that is there', { timeout }, async () => {
-  const without = await start();
-  const answer = await fetch(`${without.url}/client.tgz`);
-  expect(answer.status).toBe(404);
-  expect(await answer.json()).toMatchObject({
-    code: 'NOT_FOUND',
-    detail:
-      'The client is not served here: it was not built, and the packages that build it are not installed. Build it with `npm run pack:sdk` where they are.',
+  test('serves the API and its documents, with the Node that comes with it', async () => {
+    for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors']) {
+      const answer = await fetch(service.url + path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      await answer.text();
+    }
   });
-  await stop(without);
 
-  expect(await clientPackage.prepare()).toBeUndefined();
-  await cp(clientPackage.folder, join(folder, 'client-sdk/packed'), { recursive: true });
-  const service = await start();
-  expect((await fetch(`${service.url}/client.tgz`)).status).toBe(200);
-  await stop(service);
+  test('says that there is no demo page', async () => {
+    expect(service.stdout()).toContain('"the demo page is not served: it was not built, and the packages that');
+    expect(service.stdout()).not.toContain('/demo/');
+    expect((await fetch(`${service.url}/demo/`)).status).toBe(404);
+  });
+
+  test('says why it has no client', async () => {
+    const answer = await fetch(`${service.url}/client.tgz`);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({
+      code: 'NOT_FOUND',
+      detail:
+        'The client is not served here: it was not built, and the packages that build it are not installed. Build it with `npm run pack:sdk` where they are.',
+    });
+  });
+
+  test('stops when it is told to', async () => {
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+});
+
+describe('where both are built', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    await cp(page, join(folder, 'client-sdk/examples/web/dist'), { recursive: true });
+    const problem = await clientPackage.prepare();
+    if (problem !== undefined) throw new Error(`The client is not built: ${problem}`);
+    await cp(clientPackage.folder, join(folder, 'client-sdk/packed'), { recursive: true });
+    service = await start();
+  }, timeout);
+
+  test('serves the demo page', async () => {
+    expect(service.stdout()).toContain(`${service.url}/demo/`);
+    const text = await (await fetch(`${service.url}/demo/`)).text();
+    const script = /<script[^>]* src="([^"]+)"/.exec(text)![1]!;
+    expect((await fetch(new URL(script, `${service.url}/demo/`))).status).toBe(200);
+  });
+
+  test('serves the client', async () => {
+    expect((await fetch(`${service.url}/client.tgz`)).status).toBe(200);
+  });
+
+  test('says so where the demo page was built from another source', { timeout }, async () => {
+    const ask = `import('./server/surfaces/docs/demo-page.ts').then(async ({ preparePage }) => console.log(await preparePage()))`;
+    const source = join(folder, 'client-sdk/examples/web/src/main.tsx');
+    await writeFile(source, `${await readFile(source, 'utf8')}// another one`);
+    const { stdout } = await runToEnd(environment, inFolder(`node_modules/.bin/node -e "${ask}"`));
+    expect(stdout).toMatch(/^it was built from another source/);
+    await cp(join(root, 'client-sdk/examples/web/src/main.tsx'), source);
+  });
+
+  test('stops when it is told to, and has the commands of operators', { timeout }, async () => {
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+    const given = { ...environment, ...home.environment };
+    const keys = await runToEnd(given, inFolder('npm run --silent keys'));
+    expect(keys).toMatchObject({ code: 0, stderr: '' });
+    const jobs = await runToEnd(given, inFolder('npm run --silent jobs -- list'));
+    expect(jobs).toMatchObject({ code: 0 });
+  });
 });
 
 test.runIf(process.platform === 'linux')('has a Node of its own, of the version that the tests run on', async () => {
@@ -141,12 +159,4 @@ test('says which Node it takes, and refuses an older one', async () => {
   const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
   const guard = await readFile(join(root, 'server/require-node.cjs'), 'utf8');
   expect(guard).toContain(`needs Node ${engines.node.replace('>=', '')} or later`);
-});
-
-test('has the commands of operators', async () => {
-  const given = { ...environment, ...home.environment };
-  const keys = await runToEnd(given, inFolder('npm run --silent keys'));
-  expect(keys).toMatchObject({ code: 0, stderr: '' });
-  const jobs = await runToEnd(given, inFolder('npm run --silent jobs -- list'));
-  expect(jobs).toMatchObject({ code: 0 });
 });
