@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endAllProcesses, makeHome, runToEnd, startProcess, type Home } from '../support/process.ts';
@@ -26,7 +26,7 @@ const admin = await service.register();
 
 let home: Home;
 beforeAll(async () => {
-  home = await makeHome({ isNew: true });
+  home = await makeHome();
 });
 afterAll(async () => {
   await endAllProcesses();
@@ -169,9 +169,9 @@ describe('contract 1, rate limits', () => {
 
 describe('contract 8, a start in a folder', () => {
   test('makes and keeps AUTH_KEYS in DATA_DIR, allows 600 requests a minute, and SEED_DEMO makes a company', async () => {
-    const folder = join(home.folder, 'fresh');
-    mkdirSync(folder, { mode: 0o755 });
-    const started = await startProcess({ ...home.environment, DATA_DIR: folder, SEED_DEMO: 'true' });
+    const { folder } = home;
+    chmodSync(folder, 0o755);
+    const started = await startProcess({ ...home.environment, SEED_DEMO: 'true' });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const keys = readFileSync(join(folder, 'auth-keys.json'), 'utf8');
     expect(keys).toContain('"keys"');
