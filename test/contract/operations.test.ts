@@ -138,6 +138,7 @@ test('jobs are listed, and dead-lettered ones are requeued', { timeout }, async 
   const said = await runShell(folder, next('Mail'), environment);
   expect(said).toMatch(/^0 dead-lettered, \d+ pending\.$/m);
   expect(said).toContain('No job is dead-lettered.');
+  expect(said).toContain('npm run jobs -- list --dead-lettered');
 });
 
 test('a database is migrated by a command', { timeout }, async () => {
@@ -168,7 +169,9 @@ test('the audit log is verified by a command', { timeout }, async () => {
 describe('what is lost comes back', () => {
   test.runIf(!isServer)('from the copy of the folder', { timeout }, async () => {
     await writeFile(join(folder, '.data/database/PG_VERSION'), 'lost');
-    await expect(runShell(folder, 'npm run verify-totals', environment)).rejects.toThrow('ended with 1');
+    await expect(runShell(folder, 'node server/commands/verify-totals.ts', environment)).rejects.toThrow(
+      'ended with 1',
+    );
     const said = await runShell(folder, next('Embedded database'), environment);
     expect(said).toContain('1 companies were checked, 0 differences were found.');
   });
@@ -211,16 +214,15 @@ test.runIf(isServer)('an operator confirms the time, so that old rows are delete
 });
 
 test('a company is removed by a command, once, and is asked for by its name', { timeout }, async () => {
-  await expect(runShell(folder, 'npm run remove-company -- 1 </dev/null', environment)).rejects.toThrow('ended with 1');
-  await expect(runShell(folder, 'npm run remove-company -- one', environment)).rejects.toThrow('ended with 2');
+  const command = 'node server/commands/remove-company.ts';
+  await expect(runShell(folder, `${command} 1 </dev/null`, environment)).rejects.toThrow('ended with 1');
+  await expect(runShell(folder, `${command} one`, environment)).rejects.toThrow('ended with 2');
   const said = await runShell(folder, next('Removing a company'), environment);
   expect(said).toMatch(/^Company 1, .+: \d+ people, \d+ projects, \d+ tasks, \d+ logs, \d+ comments\.$/m);
   expect(said).toContain('POST /api/exports/');
   expect(said).toMatch(/^  \d+ rows of task_logs$/m);
   expect(said).toContain('Company 1 is removed.');
-  const again = 'npm run remove-company -- 1 --yes || true';
-  expect(await runShell(folder, again, environment)).toContain('There is no company 1.');
-  expect(await runShell(folder, 'npm run -s verify-totals', environment)).toContain('0 companies were checked');
+  expect(await runShell(folder, `${command} 1 --yes || true`, environment)).toContain('There is no company 1.');
 });
 
 test('nothing that has keys, codes or a database in it may be read by others', async () => {
