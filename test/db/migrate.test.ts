@@ -1,11 +1,11 @@
 import { sql, type Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { migrate, MigrationFailed, pendingMigrations, readState } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
-import { openEmpty as makeEmpty } from '../support/database.ts';
+import { openClone, openEmpty as makeEmpty } from '../support/database.ts';
 import { countMinutes, storedMinutes, listLogs } from '../support/local-days.ts';
 
 const names = Object.keys(migrations);
@@ -15,6 +15,13 @@ async function openEmpty(handles = 1): Promise<Database[]> {
   const { databases, remove } = await makeEmpty(handles);
   onTestFinished(remove);
   return databases;
+}
+
+/** As the owner of the tables has it. */
+async function openMigrated(): Promise<Db> {
+  const database = await openClone();
+  onTestFinished(() => database.close());
+  return database.owner.db;
 }
 
 async function tablesOf(db: Db): Promise<string[]> {
@@ -33,24 +40,11 @@ test('a new database takes every step, once', async () => {
   expect(await tablesOf(database!.db)).toEqual(tables);
 });
 
-test('an older database takes the steps that it lacks and keeps its rows', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  const [last] = names.slice(1, 2);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  expect((await migrator.migrateTo(last!)).error).toBeUndefined();
-  expect(await pendingMigrations(db)).toEqual(names.slice(2));
-  await sql`insert into accounts (email, created_at, updated_at) values ('ada@example.com', now(), now())`.execute(db);
+async function writeAccount(db: Db): Promise<void> {
+  await sql`insert into accounts (email, created_at, updated_at) values ('kept@example.com', now(), now())`.execute(db);
+}
 
-  expect(await migrate(db)).toEqual(names.slice(2));
-  expect(await db.selectFrom('accounts').select('email').execute()).toEqual([{ email: 'ada@example.com' }]);
-});
-
-test('logs of a time before days of work are counted when the database is brought up to date', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  expect((await migrator.migrateTo('0005-delivery')).error).toBeUndefined();
+async function writeLogs(db: Db): Promise<void> {
   await sql`
     with c as (
       insert into companies (name, timezone, created_at, updated_at)
@@ -79,27 +73,12 @@ test('logs of a time before days of work are counted when the database is brough
     update projects as p set logged_seconds = (
       select sum(duration_seconds) from task_logs as l where l.company_id = p.company_id
     )`.execute(db);
+}
 
-  await migrate(db);
-  for (const { company_id: companyId, timezone } of await db
-    .selectFrom('companies')
-    .select(['company_id', 'timezone'])
-    .execute()) {
-    expect((await verifyTotals(db, companyId)).differences).toEqual([]);
-    const kept = await storedMinutes(db, companyId);
-    expect(Object.keys(kept)).toHaveLength(3);
-    expect(kept).toEqual(countMinutes(await listLogs(db, companyId), timezone));
-  }
-});
-
-test('memberships of before are accepted where the address was proved, and invited with nothing left open elsewhere', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  expect((await migrator.migrateTo('0012-owner-counts')).error).toBeUndefined();
+async function writeMemberships(db: Db): Promise<void> {
   await sql`
     with c as (
-      insert into companies (name, timezone, created_at, updated_at) values ('Engines', 'UTC', now(), now())
+      insert into companies (name, timezone, created_at, updated_at) values ('Mills', 'UTC', now(), now())
       returning company_id
     ), a as (
       insert into accounts (email, email_verified_at, password_hash, created_at, updated_at) values
@@ -124,55 +103,110 @@ test('memberships of before are accepted where the address was proved, and invit
       select 'send-invitation', 'mail', email, jsonb_build_object(
         'companyId', company_id, 'employeeId', employee_id, 'invitedById', employee_id), now(), now()
       from employees where email = ${email}`.execute(db);
+}
 
-  await migrate(db);
-  const { rows: people } = await sql`
-    select e.email, e.account_id is not null as "isJoined", i.outcome, i.email as invited,
-      k.revoked_at is null as "hasKey"
-    from employees as e
-    left join invitations as i on i.company_id = e.company_id and i.employee_id = e.employee_id
-    join api_keys as k on k.company_id = e.company_id and k.employee_id = e.employee_id order by 1`.execute(db);
-  expect(people).toEqual([
-    { email: 'proved@example.com', isJoined: true, outcome: null, invited: null, hasKey: true },
-    { email: 'squatted@example.com', isJoined: false, outcome: null, invited: 'squatted@example.com', hasKey: false },
-  ]);
-  // A session by token may have been opened by a key, so it ends too.
-  const { rows: live } = await sql`
-    select a.email, s.method from sessions as s join accounts as a on a.account_id = s.account_id
-    where s.ended_at is null`.execute(db);
-  expect(live).toEqual([{ email: 'proved@example.com', method: 'password' }]);
-  const { rows: mails } = await sql<{ payload: object }>`select payload from jobs`.execute(db);
-  expect(mails).toEqual([{ payload: { companyId: expect.any(Number), invitationId: expect.any(Number) } }]);
-});
-
-test('the outbox keeps its rows and loses every old name', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  expect((await migrator.migrateTo('0020-derived-data')).error).toBeUndefined();
+async function writeOutbox(db: Db): Promise<void> {
   await sql`
-    insert into deliveries (reaction, lane, dedupe_key, payload, attempts, due_at, parked_at, last_error, created_at)
-    values
-      ('timer-of-leaver', 'database', 'timer-of-leaver 7', '{}', 0, now(), null, null, now()),
-      ('send-code', 'mail', 'send-code a', '{}', 35, now(), now(), 'down', now())`.execute(db);
+    insert into deliveries (
+      delivery_id, reaction, lane, dedupe_key, payload, attempts, due_at, parked_at, last_error, created_at
+    ) overriding system value values
+      (101, 'timer-of-leaver', 'database', 'timer-of-leaver 7', '{}', 0, now(), null, null, now()),
+      (102, 'send-code', 'mail', 'send-code a', '{}', 35, now(), now(), 'down', now())`.execute(db);
+}
 
-  await migrate(db);
-  const jobs = await db
-    .selectFrom('jobs')
-    .select(['job_id', 'handler', 'queue', 'dedupe_key', 'attempts', 'last_error'])
-    .select((eb) => eb('dead_lettered_at', 'is not', null).as('isDeadLettered'))
-    .orderBy('job_id')
-    .execute();
-  const offboarded = { handler: 'employee-offboarded', queue: 'database', dedupe_key: 'employee-offboarded 7' };
-  const code = { handler: 'send-code', queue: 'mail', dedupe_key: 'send-code a' };
-  expect(jobs).toEqual([
-    { job_id: 1, ...offboarded, attempts: 0, last_error: null, isDeadLettered: false },
-    { job_id: 2, ...code, attempts: 35, last_error: 'down', isDeadLettered: true },
-  ]);
-  const { rows } = await sql`
-    select relname as name from pg_class where relname ~ 'deliver|lane|parked'
-    union all select conname from pg_constraint where conname ~ 'deliver|reaction|lane|parked'`.execute(db);
-  expect(rows).toEqual([]);
+describe('a database that older versions have written to', () => {
+  // One database goes through the versions, as those of users did: each test looks at what was written at one of them.
+  let db: Db;
+  let lackingAtFirst: string[];
+  let lackingAtLast: string[];
+  let taken: string[];
+  let remove: (() => Promise<void>) | undefined;
+
+  beforeAll(async () => {
+    const opened = await makeEmpty();
+    ({ remove } = opened);
+    ({ db } = opened.databases[0]!);
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    const stages: [string, (db: Db) => Promise<void>][] = [
+      [names[1]!, writeAccount],
+      ['0005-delivery', writeLogs],
+      ['0012-owner-counts', writeMemberships],
+      ['0020-derived-data', writeOutbox],
+    ];
+    for (const [name, write] of stages) {
+      expect((await migrator.migrateTo(name)).error).toBeUndefined();
+      lackingAtFirst ??= await pendingMigrations(db);
+      await write(db);
+    }
+    lackingAtLast = await pendingMigrations(db);
+    taken = await migrate(db);
+  });
+  afterAll(async () => remove?.());
+
+  test('takes the steps that it lacks and keeps its rows', async () => {
+    expect(lackingAtFirst).toEqual(names.slice(2));
+    expect(taken).toEqual(names.slice(names.indexOf('0020-derived-data') + 1));
+    expect(lackingAtLast).toEqual(taken);
+    expect(await db.selectFrom('accounts').where('email', '=', 'kept@example.com').select('email').execute()).toEqual([
+      { email: 'kept@example.com' },
+    ]);
+  });
+
+  test('has the logs of a time before days of work counted', async () => {
+    const companies = await db
+      .selectFrom('companies')
+      .where('name', 'in', ['Engines', 'Looms'])
+      .select(['company_id', 'timezone'])
+      .execute();
+    expect(companies).toHaveLength(2);
+    for (const { company_id: companyId, timezone } of companies) {
+      expect((await verifyTotals(db, companyId)).differences).toEqual([]);
+      const kept = await storedMinutes(db, companyId);
+      expect(Object.keys(kept)).toHaveLength(3);
+      expect(kept).toEqual(countMinutes(await listLogs(db, companyId), timezone));
+    }
+  });
+
+  test('has memberships accepted where the address was proved, and invited with nothing left open elsewhere', async () => {
+    const { rows: people } = await sql`
+      select e.email, e.account_id is not null as "isJoined", i.outcome, i.email as invited,
+        k.revoked_at is null as "hasKey"
+      from employees as e
+      left join invitations as i on i.company_id = e.company_id and i.employee_id = e.employee_id
+      join api_keys as k on k.company_id = e.company_id and k.employee_id = e.employee_id order by 1`.execute(db);
+    expect(people).toEqual([
+      { email: 'proved@example.com', isJoined: true, outcome: null, invited: null, hasKey: true },
+      { email: 'squatted@example.com', isJoined: false, outcome: null, invited: 'squatted@example.com', hasKey: false },
+    ]);
+    // A session by token may have been opened by a key, so it ends too.
+    const { rows: live } = await sql`
+      select a.email, s.method from sessions as s join accounts as a on a.account_id = s.account_id
+      where s.ended_at is null`.execute(db);
+    expect(live).toEqual([{ email: 'proved@example.com', method: 'password' }]);
+    const { rows: mails } = await sql<{ payload: object }>`
+      select payload from jobs where handler not in ('employee-offboarded', 'send-code')`.execute(db);
+    expect(mails).toEqual([{ payload: { companyId: expect.any(Number), invitationId: expect.any(Number) } }]);
+  });
+
+  test('keeps the rows of the outbox, which loses every old name', async () => {
+    const jobs = await db
+      .selectFrom('jobs')
+      .where('handler', 'in', ['employee-offboarded', 'send-code'])
+      .select(['job_id', 'handler', 'queue', 'dedupe_key', 'attempts', 'last_error'])
+      .select((eb) => eb('dead_lettered_at', 'is not', null).as('isDeadLettered'))
+      .orderBy('job_id')
+      .execute();
+    const offboarded = { handler: 'employee-offboarded', queue: 'database', dedupe_key: 'employee-offboarded 7' };
+    const code = { handler: 'send-code', queue: 'mail', dedupe_key: 'send-code a' };
+    expect(jobs).toEqual([
+      { job_id: 101, ...offboarded, attempts: 0, last_error: null, isDeadLettered: false },
+      { job_id: 102, ...code, attempts: 35, last_error: 'down', isDeadLettered: true },
+    ]);
+    const { rows } = await sql`
+      select relname as name from pg_class where relname ~ 'deliver|lane|parked'
+      union all select conname from pg_constraint where conname ~ 'deliver|reaction|lane|parked'`.execute(db);
+    expect(rows).toEqual([]);
+  });
 });
 
 test('a step that fails is named and leaves nothing behind, of itself or of those before it', async () => {
@@ -189,9 +223,7 @@ test('a step that fails is named and leaves nothing behind, of itself or of thos
 });
 
 test('a database of a newer version is refused with both versions named, and left alone', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  await migrate(db);
+  const db = await openMigrated();
   await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '2099-01-01')`.execute(db);
   await expect(migrate(db)).rejects.toThrow(
     `The database was migrated by a newer version (it has 9999-future), and this version knows up to ${names.at(-1)}: ` +
@@ -202,9 +234,7 @@ test('a database of a newer version is refused with both versions named, and lef
 });
 
 test('a step waits a second for a lock, and takes as long as it needs', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  await migrate(db);
+  const db = await openMigrated();
   const limits: unknown[] = [];
   const up = async (handle: Kysely<unknown>) => {
     const select = sql`select current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement`;
@@ -215,9 +245,7 @@ test('a step waits a second for a lock, and takes as long as it needs', async ()
 });
 
 test('of newer migrations those are incompatible that need a migration which this version does not know', async () => {
-  const [database] = await openEmpty();
-  const { db } = database!;
-  await migrate(db);
+  const db = await openMigrated();
   const known = names.at(-1)!.slice(0, 4);
   for (const name of ['9996-additive', `9997-drop-unused-needs-${known}`, '9998-drop-used-needs-9996'])
     await sql`insert into kysely_migration (name, timestamp) values (${name}, '2099-01-01')`.execute(db);
