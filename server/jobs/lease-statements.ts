@@ -92,6 +92,13 @@ export async function takeLeases(
   return { jobs: jobs.toSorted((a, b) => a.jobId - b.jobId), after: last };
 }
 
+/** The queues in which a claim could find something. */
+export async function findDueQueues(db: Db, now: Date): Promise<Queue[]> {
+  const { rows } = await sql<{ queue: Queue }>`
+    select distinct queue from jobs where dead_lettered_at is null and due_at <= ${now}`.execute(db);
+  return rows.map(({ queue }) => queue);
+}
+
 /** So many jobs of a company are looked at for those that are like another one. */
 const alikeAmong = 500;
 

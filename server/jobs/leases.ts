@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, JobServices } from '../kernel/job.ts';
 import {
   deleteJobs,
+  findDueQueues,
   releaseFailedJob,
   renewLeases,
   takeAlike,
@@ -14,6 +15,8 @@ import {
  * are renewed.
  */
 export type Leases = {
+  /** The queues in which a job is due, leased or not. */
+  dueQueues(): Promise<Queue[]>;
   /** Leases up to `count` jobs of a queue that are due. */
   take(queue: Queue, count: number): Promise<LeasedJob[]>;
   /** Leases up to `count` more jobs of the same kind and company that are due. */
@@ -68,6 +71,7 @@ export function createLeases({ database: { db }, clock, log }: Needed, { leaseMs
   }
 
   return {
+    dueQueues: () => findDueQueues(db, clock.now()),
     async take(queue, count) {
       const heldIds = held.ids();
       const times = { now: clock.now(), until: inFuture(leaseMs) };

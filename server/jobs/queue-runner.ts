@@ -7,6 +7,7 @@ import type { Leases } from './leases.ts';
 
 /** Runs the jobs of one queue. */
 export type QueueRunner = {
+  readonly queue: Queue;
   /** Takes jobs until it is stopped. */
   work(): Promise<void>;
   /** Starts as many jobs as the concurrency limit allows. */
@@ -62,6 +63,7 @@ export function createQueueRunner(
   }
 
   return {
+    queue,
     work: () => (loop ??= loopUntilStopped()),
     startJobs,
     running: limit.running,

@@ -58,7 +58,10 @@ export function createWorker(services: JobServices, handlers: AnyJobHandler[], t
     },
     async drain() {
       while (!stopping.signal.aborted) {
-        const started = await Promise.all(runners.map((runner) => runner.startJobs()));
+        // A claim is planned each time, which costs as much as a whole request where there is nothing to claim.
+        const due = await leases.dueQueues();
+        const ready = runners.filter(({ queue }) => due.includes(queue));
+        const started = await Promise.all(ready.map((runner) => runner.startJobs()));
         const running = runners.flatMap((runner) => runner.running());
         if (running.length === 0 && started.every((one) => one.started === 0)) return;
         await Promise.all(running);
