@@ -140,7 +140,7 @@ describe('the statement of a search', () => {
     await sql`
       with made as (
         insert into accounts (email, created_at, updated_at)
-        select 'crowd' || n || '@corp.test', now(), now() from generate_series(1, 8000) n
+        select 'crowd' || n || '@corp.test', now(), now() from generate_series(1, 2000) n
         returning account_id, email
       )
       insert into employees (company_id, account_id, email, first_name, last_name, search_text, created_at, updated_at)
