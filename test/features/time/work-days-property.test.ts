@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import type { Actor, Answer } from '../../support/actor.ts';
 import { countMinutes, storedMinutes, listLogs } from '../../support/local-days.ts';
@@ -203,6 +203,7 @@ test('whatever happens to logs, at once and in any order, days are the minutes o
       const { body } = await admin.get(`/company/${admin.companyId}/details/`);
       await expectTruth(admin, body.company.timezone);
     }),
-    { numRuns: 8 },
+    // The embedded database runs one statement at a time, so only a server shows what steps at once do to each other.
+    { numRuns: inject('template').kind === 'server' ? 8 : 4 },
   );
 }, 60_000);
