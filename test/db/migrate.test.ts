@@ -134,7 +134,8 @@ describe('a database that older versions have written to', () => {
       ['0020-derived-data', writeOutbox],
     ];
     for (const [name, write] of stages) {
-      expect((await migrator.migrateTo(name)).error).toBeUndefined();
+      const { error } = await migrator.migrateTo(name);
+      if (error !== undefined) throw error;
       lackingAtFirst ??= await pendingMigrations(db);
       await write(db);
     }

@@ -10,10 +10,6 @@ export type Input = Record<string, unknown>;
 export const placesOf = ({ input, pathParameters }: Operation): Identifier[] =>
   (input ? identifiersIn(input) : []).filter(({ name }) => !pathParameters.includes(name));
 
-/** What an operation names, in its path, query and body. */
-export const kindsOf = ({ input }: Operation): Set<Kind> =>
-  new Set(input ? identifiersIn(input).map(({ kind }) => kind) : []);
-
 /** What a parameter of the path names. */
 export function kindOfParameter({ name: operation, input }: Operation, parameter: string): Kind {
   const found = identifiersIn(input!).find(({ name }) => name === parameter);

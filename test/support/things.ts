@@ -21,31 +21,17 @@ export async function makeTwoCompanies(service: Service) {
 
 let made = 0;
 
-/** In the place of what was not made. */
-const notMade = 0;
-
-/**
- * Makes them all through the operations that people use; of what takes many calls to make, if `kinds` are given, only those and nothing
- * in place of the others.
- */
-export async function makeThings(
-  service: Service,
-  admin: Actor,
-  colleague: Actor,
-  kinds?: ReadonlySet<Kind>,
-): Promise<Things> {
+/** Makes them through the operations that people use. */
+export async function makeThings(service: Service, admin: Actor, colleague: Actor): Promise<Things> {
   made += 1;
-  const where = async (kind: Kind, make: () => Promise<number>) =>
-    kinds === undefined || kinds.has(kind) ? make() : notMade;
   const { companyId, employeeId } = admin;
   const idOf = ({ status, body }: Answer): number => {
     if (status !== 200) throw new Error(`a thing could not be made: ${JSON.stringify(body)}`);
     return body._id;
   };
-  await makeRoom(service, companyId);
   await knowClient(service);
   const person = { first_name: 'Joan', last_name: 'Clarke', email: `joan${made}@example.com`, companyId };
-  const period = await submitPeriod(service, admin);
+  const period = await submitPeriod(admin);
   const { projectId, taskId } = await startWork(admin);
   const log = { task_id: taskId, employee_id: employeeId, description: 'Gears' };
   const times = { start_time: '2026-03-02T08:00:00Z', end_time: '2026-03-02T08:30:00Z' };
@@ -63,15 +49,11 @@ export async function makeThings(
     rate: idOf(await admin.put(`/api/rates/${companyId}/`, { project_id: projectId, ...rate })),
     apiKey: idOf(await admin.post('/api/api-keys/', { name: 'Script', scopes: ['read'] })),
     comment: idOf(await say(admin, 'Done?')),
-    session: await where('session', () => openSession(service, admin)),
-    ...(kinds === undefined || kinds.has('webhook') || kinds.has('webhookDelivery')
-      ? await makeWebhook(admin)
-      : { webhook: notMade, webhookDelivery: notMade }),
-    export: await where('export', async () => idOf(await admin.post('/api/exports/', {}))),
-    invitation: await where('invitation', () => openInvitation(service, admin)),
-    notification: notMade,
+    session: await openSession(service, admin),
+    ...(await makeWebhook(admin)),
+    export: idOf(await admin.post('/api/exports/', {})),
+    invitation: await openInvitation(service, admin),
   };
-  if (kinds !== undefined && !kinds.has('notification')) return things;
   // The task's owner hears of what others say.
   const answered = idOf(await say(colleague, 'Done.'));
   await service.drain();
@@ -83,17 +65,6 @@ export async function makeThings(
     .select('notification_id')
     .executeTakeFirstOrThrow();
   return { ...things, notification };
-}
-
-/** An operation before may have closed the company, which makes one export at a time and may have twenty webhooks. */
-async function makeRoom({ database }: Service, companyId: number): Promise<void> {
-  for (const table of ['exports', 'webhooks'] as const)
-    await database.db.deleteFrom(table).where('company_id', '=', companyId).execute();
-  await database.db
-    .updateTable('companies')
-    .set({ closed_at: null, closes_at: null, closed_by_id: null })
-    .where('company_id', '=', companyId)
-    .execute();
 }
 
 /** The OAuth client of the documented example. */
@@ -112,9 +83,8 @@ async function knowClient({ database, clock }: Service): Promise<void> {
     .execute();
 }
 
-/** A period that waits for a decision, the only one of its company, whose days have no log. */
-async function submitPeriod({ database }: Service, admin: Actor): Promise<number> {
-  await database.db.deleteFrom('timesheet_periods').where('company_id', '=', admin.companyId).execute();
+/** A period that waits for a decision, whose days have no log. */
+async function submitPeriod(admin: Actor): Promise<number> {
   await admin.put(`/api/time-policy/${admin.companyId}/`, { requireApproval: true, weekStart: 'monday' });
   const asked = { employee_id: admin.employeeId, period_start: '2026-01-12' };
   return (await admin.post('/api/timesheet-periods/submit/', asked)).body._id;
