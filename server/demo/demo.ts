@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { transact } from '../../db/transaction.ts';
 import type { Services } from '../kernel/context.ts';
-import { readPrivate, replacePrivate } from '../platform/private-file.ts';
+import { replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
 import { seedComments } from './seed-comments.ts';
 import { seedHours } from './seed-hours.ts';
 import { seedPeriods } from './seed-periods.ts';
 import { seedWork } from './seed-work.ts';
-
-/** How to sign in to the demo company. */
-export type DemoSignIn = { email: string; password: string };
-
-/** The file of the demo sign-in is unreadable or invalid. */
-export class DamagedDemoSignIn extends Error {}
+import { readDemoSignIn, type DemoSignIn } from './sign-in-file.ts';
 
 /**
  * Creates the demo company in one transaction, unless a company exists. Of several nodes that start at once one creates
@@ -39,21 +33,6 @@ export async function seedDemo(services: Services, file: string): Promise<void> 
     }
   });
   services.wakeWorker();
-}
-
-const DemoSignIn = z.object({ email: z.string(), password: z.string() });
-
-/** The sign-in in the file, if the file exists. */
-export function readDemoSignIn(file: string): DemoSignIn | undefined {
-  try {
-    const text = readPrivate(file);
-    return text === undefined ? undefined : DemoSignIn.parse(JSON.parse(text));
-  } catch {
-    throw new DamagedDemoSignIn(
-      `The demo sign-in in ${file} cannot be read: restore that file, or delete it; ` +
-        'the demo company is then entered by a code or a reset link.',
-    );
-  }
 }
 
 /** The generated sign-in while it works: not after the password was changed or the company was deleted. */

@@ -4,7 +4,7 @@ import { FolderInUse, UnusableLock } from '../../db/folder-lock.ts';
 import { MigrationFailed } from '../../db/migrate.ts';
 import { RowSecurityDenied } from '../../db/row-security.ts';
 import { BadSetting, type Config } from '../config.ts';
-import { DamagedDemoSignIn } from '../demo/demo.ts';
+import { DamagedDemoSignIn } from '../demo/sign-in-file.ts';
 
 /** Something outside the program prevents the start; the message says what, and what to do about it. */
 export class CannotStart extends Error {
