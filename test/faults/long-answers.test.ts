@@ -19,7 +19,10 @@ import {
 
 /** 14 runs needed 533 to 640 MB, of which 245 are the service at rest; answers that are held whole need 930. */
 const residentBytesMax = 720 * 1024 * 1024;
-/** Of 99 in 100 calls. The tests beside this one take their part of the machine, so a second try may show it. */
+/**
+ * Of 99 in 100 calls, or 50 times what such a call takes before: the tests beside this one take their part of the machine.
+ * Beside five other files calls took 18 ms before and 280 ms then.
+ */
 const neighbourMsMax = 1_000;
 const tries = { timeout: 300_000, retry: 2 };
 const messageBytes = 65_000;
@@ -117,6 +120,12 @@ function readAll(url: string, path: string, { access_token, refresh_token }: Tok
   });
 }
 
+async function waitOfNeighbour(): Promise<number> {
+  const began = performance.now();
+  expect((await other.get('/api/sessions/')).status).toBe(200);
+  return performance.now() - began;
+}
+
 const peakOf = ({ pid }: ServiceProcess): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
 
@@ -150,16 +159,14 @@ test.runIf(isServer)(
       `/taskLogs/task/${taskId}/`,
       `/taskLogs/task/${taskId}/`,
     ];
+    const calm: number[] = [];
+    for (let call = 0; call < 20; call += 1) calm.push(await waitOfNeighbour());
     const state = { isReading: true };
     const answers = Promise.all(paths.map((path) => readAll(service.url, path, demo.pair))).finally(
       () => (state.isReading = false),
     );
     const waits: number[] = [];
-    while (state.isReading) {
-      const began = performance.now();
-      expect((await other.get('/api/sessions/')).status).toBe(200);
-      waits.push(performance.now() - began);
-    }
+    while (state.isReading) waits.push(await waitOfNeighbour());
     const [overRest, , overTrpc, list] = await answers;
     const peak = peakOf(service);
     const [worst] = waits.toSorted((a, b) => b - a).slice(Math.floor(waits.length / 100));
@@ -169,6 +176,6 @@ test.runIf(isServer)(
     expect(list!.length).toBeGreaterThan(logs * 150);
     expect(list!.end).toContain(`"totalSeconds":`);
     expect(peak).toBeLessThan(residentBytesMax);
-    expect(worst).toBeLessThan(neighbourMsMax);
+    expect(worst).toBeLessThan(Math.max(neighbourMsMax, 50 * calm.toSorted((a, b) => a - b)[10]!));
   },
 );
