@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,7 +15,8 @@ import { lockFolder } from './folder-lock.ts';
 /*
  * Checks the folder of the embedded database before PGlite opens it: PGlite creates a new database where it finds none,
  * and changes files before it finds others damaged. `database.json`, next to the database, lists its files with their
- * sizes at the last clean stop; while the database is open the list is empty. If the file exists, a database existed.
+ * sizes at the last clean stop; while the database is open the list is empty. If the file exists, a database existed,
+ * unless it says that one is being created: what a process that was killed then has left holds nothing, and is deleted.
  */
 
 /** The embedded database is damaged or incomplete. None of its files was changed. */
@@ -33,8 +35,10 @@ export class DamagedDatabase extends Error {
 /** A data folder that this process has locked; its database is intact or new. */
 export type HeldFolder = {
   path: string;
-  /** Call it right before the database is opened, because its files will change. */
+  /** Call it right before the database is opened or created, because its files will change. */
   opening(): void;
+  /** Call it when the database is open, before anything is stored in it. */
+  opened(): void;
   /** Call it after the database was closed cleanly. */
   closed(): void;
   release(): void;
@@ -67,8 +71,13 @@ export function holdFolder(folder: string): HeldFolder {
   const lock = lockFolder(folder);
   const database = join(folder, 'database');
   const listFile = join(folder, 'database.json');
+  let isNew: boolean;
   try {
-    check(folder, database, listFile);
+    if (readState(listFile).isBeingCreated === true) {
+      rmSync(database, { recursive: true, force: true });
+      rmSync(listFile);
+    }
+    isNew = check(folder, database, listFile) === 'new';
   } catch (error) {
     lock.release();
     throw error;
@@ -80,7 +89,8 @@ export function holdFolder(folder: string): HeldFolder {
   };
   return {
     path: folder,
-    opening: () => writeList({}),
+    opening: () => writeList(isNew ? { isBeingCreated: true } : {}),
+    opened: () => writeList({}),
     closed() {
       writeList({ files: listFiles(database) });
     },
@@ -88,13 +98,13 @@ export function holdFolder(folder: string): HeldFolder {
   };
 }
 
-function check(folder: string, database: string, listFile: string): void {
+function check(folder: string, database: string, listFile: string): 'new' | 'intact' {
   const damaged = (what: string): DamagedDatabase => new DamagedDatabase(folder, what);
   const entries = entriesOf(database, damaged);
-  if (entries === undefined && !existsSync(listFile)) return;
+  if (entries === undefined && !existsSync(listFile)) return 'new';
   if (entries === undefined) throw damaged('the folder is missing');
   if (entries.length === 0) {
-    if (![listFile, ...companions.map((name) => join(folder, name))].some((path) => existsSync(path))) return;
+    if (![listFile, ...companions.map((name) => join(folder, name))].some((path) => existsSync(path))) return 'new';
     throw damaged('the folder is empty, although the service has been used');
   }
   const sizeOf = (name: string): number | undefined => sizeAt(join(database, name));
@@ -108,12 +118,13 @@ function check(folder: string, database: string, listFile: string): void {
   checkControl(sizeOf(controlFile), () => readFileSync(join(database, controlFile)), damaged);
   const segments = readdirSync(join(database, 'pg_wal')).filter((name) => /^[\dA-F]{24}$/.test(name));
   if (segments.length === 0) throw damaged('pg_wal holds no log of writes');
-  const listed = readList(listFile);
+  const listed = readState(listFile).files ?? {};
   for (const [name, bytes] of Object.entries(listed)) {
     const now = sizeOf(name);
     if (now === undefined) throw damaged(`${name} is missing`);
     if (now !== bytes) throw damaged(`${name} has ${now} bytes instead of ${bytes}`);
   }
+  return 'intact';
 }
 
 function checkControl(bytes: number | undefined, read: () => Buffer, damaged: (what: string) => DamagedDatabase): void {
@@ -130,10 +141,12 @@ function entriesOf(database: string, damaged: (what: string) => DamagedDatabase)
   return readdirSync(database);
 }
 
-/** The files of the last clean stop; none if there was no such stop or the list is unreadable. */
-function readList(listFile: string): Record<string, number> {
+type State = { files?: Record<string, number>; isBeingCreated?: boolean };
+
+/** What `database.json` says; nothing if it is missing or unreadable. */
+function readState(listFile: string): State {
   try {
-    return (JSON.parse(readFileSync(listFile, 'utf8')) as { files?: Record<string, number> }).files ?? {};
+    return (JSON.parse(readFileSync(listFile, 'utf8')) as State | null) ?? {};
   } catch {
     return {};
   }

@@ -151,6 +151,7 @@ export async function openEmbedded({ folder, dump, rowSecurity }: OpenOptions = 
   try {
     held?.opening();
     const pglite = await openPGlite(held?.path, dump);
+    held?.opened();
     return wrapEmbedded(pglite, rowSecurity, async () => {
       await pglite.close();
       held?.closed();

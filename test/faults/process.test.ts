@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -20,12 +20,23 @@ let home: Home;
 let service: ServiceProcess;
 beforeAll(async () => {
   home = await makeHome({ isNew: true });
+  if (home.databaseUrl === undefined) await killFirstStart();
   service = await startProcess(home.environment);
 });
 afterAll(async () => {
   await endAllProcesses();
   await home.remove();
 });
+
+/** Kills a process while it creates the embedded database: the first start is the next one. */
+async function killFirstStart(): Promise<void> {
+  const killed = await launch([process.execPath, 'server/main.ts'], home.environment);
+  await vi.waitUntil(() => existsSync(join(home.folder, 'database.json')), { timeout: 60_000, interval: 5 });
+  killed.signal('SIGKILL');
+  await killed.ended;
+  const state = readFileSync(join(home.folder, 'database.json'), 'utf8');
+  expect(JSON.parse(state)).toEqual({ isBeingCreated: true });
+}
 
 type Demo = { email: string; password: string };
 const demoSignIn = (): Demo => JSON.parse(readFileSync(join(home.folder, 'demo-sign-in.json'), 'utf8')) as Demo;
