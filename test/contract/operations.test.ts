@@ -223,6 +223,8 @@ test('a company is removed by a command, once, and is asked for by its name', { 
   expect(said).toMatch(/^  \d+ rows of task_logs$/m);
   expect(said).toContain('Company 1 is removed.');
   expect(await runShell(folder, `${command} 1 --yes || true`, environment)).toContain('There is no company 1.');
+  const verify = 'node server/commands/verify-totals.ts';
+  expect(await runShell(folder, verify, environment)).toContain('0 companies were checked');
 });
 
 test('nothing that has keys, codes or a database in it may be read by others', async () => {

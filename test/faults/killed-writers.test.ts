@@ -13,10 +13,10 @@ import { startReceiver, type Receiver } from '../support/receiver.ts';
  * the time.
  */
 
-const kills = Number(process.env['TEST_KILLS'] ?? 2);
+const kills = Number(process.env['TEST_KILLS'] ?? 3);
 const writers = 8;
 /** At a kill as many calls as there are writers are under way, and nobody knows of them whether they were committed. */
-const answersPerKill = { min: 30, max: 60 };
+const answersPerKill = { min: 30, max: 90 };
 const timeout = 120_000 + kills * 30_000;
 
 const events = ['project.created', 'project.deleted', 'task.created', 'task.updated', 'task_log.created'] as const;

@@ -192,7 +192,7 @@ test('who reads nothing is cut off at a bound and can go on later, while others 
   proxy.freeze();
   // Together more than the service and the network keep for anybody.
   const message = 'x'.repeat(60_000);
-  const count = 150;
+  const count = 250;
   let kept = 0;
   for (let sent = 0; sent < count; sent += 10) {
     const answers = await Promise.all(
