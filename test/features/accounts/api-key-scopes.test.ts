@@ -142,17 +142,21 @@ describe('who a key is', () => {
   test('is told with any scope: the key, its employee and their company', async () => {
     for (const scope of ['comments:write', 'login']) {
       const key = await makeKey(service, admin, [scope], { name: 'Who', expiresAt: '2036-01-01T00:00:00Z' });
-      const answers = [];
+      // The first use is recorded behind its answer, and the next ones within a minute are not.
+      const first = await key.get('/api/api-keys/current/');
+      await service.drain();
+      const answers = [first];
       for (let reading = 0; reading < 5; reading += 1) answers.push(await key.get('/api/api-keys/current/'));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-      expect(answers[0]!.body).toEqual({
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+      for (const { body } of answers.slice(2)) expect(body).toEqual(answers[1]!.body);
+      expect(answers[1]!.body).toEqual({
         key: {
           _id: key._id,
           name: 'Who',
           start: key.key.slice(0, 10),
           scopes: [scope],
           expiresAt: '2036-01-01T00:00:00.000Z',
-          lastUsedAt: null,
+          lastUsedAt: expect.any(String),
           createdAt: expect.any(String),
           client: null,
         },
@@ -165,8 +169,6 @@ describe('who a key is', () => {
         },
         company: { company_id: admin.companyId, name: 'Analytical Engines', timezone: 'UTC', closesAt: null },
       });
-      await service.drain();
-      expect((await key.get('/api/api-keys/current/')).body.key.lastUsedAt).not.toBeNull();
       expect(JSON.stringify(answers)).not.toContain(key.key);
     }
   });
