@@ -17,7 +17,6 @@ import type { Clock } from './platform/clock.ts';
 import { createIdentityProvider, type IdentityProviders } from './platform/identity-provider.ts';
 import { createLimits } from './platform/rate-limits.ts';
 import { createRedisBus } from './platform/redis-bus.ts';
-import { closeRedis, waitUntilReady, openRedis } from './platform/redis.ts';
 import type { Tokens } from './platform/tokens.ts';
 import type { Logger } from './platform/log.ts';
 
@@ -69,8 +68,7 @@ async function startOn(
   { tokens, dataFolder, config, logger }: { tokens: Tokens; dataFolder: string; config: Config; logger: Logger },
 ): Promise<Running> {
   const clock = await openClock(database, logger);
-  const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, logger);
-  if (redis) await waitUntilReady(redis);
+  const { redis, closeRedis } = (await connectRedis(config, logger)) ?? {};
   const bus = redis ? createRedisBus(redis) : database.bus;
 
   const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
@@ -84,7 +82,7 @@ async function startOn(
     clock,
     logger,
     tokens,
-    mailer: createMailer(config, mailFile, { clock, logger }),
+    mailer: await createMailer(config, mailFile, { clock, logger }),
     limits: createLimits({
       requestsPerMinute: config.RATE_LIMIT_PER_MINUTE,
       requestsPerMinuteOfEmployee: config.RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE,
@@ -119,11 +117,20 @@ async function startOn(
     async stop() {
       await app.close();
       await bus.close();
-      if (redis) await closeRedis(redis);
+      await closeRedis?.();
       await clock.stop();
       await database.close();
     },
   };
+}
+
+/** Its client is loaded only where Redis is used. */
+async function connectRedis({ REDIS_URL: url }: Config, logger: Logger) {
+  if (url === undefined) return undefined;
+  const { closeRedis, openRedis, waitUntilReady } = await import('./platform/redis.ts');
+  const redis = openRedis(url, logger);
+  await waitUntilReady(redis);
+  return { redis, closeRedis: () => closeRedis(redis) };
 }
 
 function settingsOf(

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createFileMailer } from '../mail/file-mailer.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { createSendGridMailer } from '../mail/sendgrid-mailer.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { CannotStart, reasonOf } from './cannot-start.ts';
@@ -25,12 +24,13 @@ export function requireWritable(file: string | undefined): void {
   }
 }
 
-export function createMailer(
+export async function createMailer(
   config: Config,
   mailFile: string | undefined,
   { clock, logger }: { clock: Clock; logger: Logger },
-): Mailer {
+): Promise<Mailer> {
   const { SENDGRID_API_KEY: apiKey, SENDGRID_BASE_URL: baseUrl, MAIL_FROM: from } = config;
-  if (mailFile === undefined) return createSendGridMailer({ apiKey: apiKey!, baseUrl, from, clock });
-  return createFileMailer(mailFile, clock, logger);
+  if (mailFile !== undefined) return createFileMailer(mailFile, clock, logger);
+  const { createSendGridMailer } = await import('../mail/sendgrid-mailer.ts');
+  return createSendGridMailer({ apiKey: apiKey!, baseUrl, from, clock });
 }

@@ -1,4 +1,4 @@
-import { writeXlsxStream, type CellValue } from 'hucre/xlsx';
+import type { CellValue } from 'hucre/xlsx';
 import type { Cell } from './csv.ts';
 
 /*
@@ -28,6 +28,8 @@ const numberWidth = 12;
 
 export async function* xlsxPieces({ name, columns, batches, lastRow }: Sheet): AsyncGenerator<Uint8Array> {
   const following = batches[Symbol.asyncIterator]();
+  // Few ask for workbooks, and a start takes longer with each package.
+  const { writeXlsxStream } = await import('hucre/xlsx');
   // Before the first byte, so that a failure to read any row is answered as an error.
   const first = await following.next();
 

@@ -7,7 +7,6 @@ import { NOT_FOUND } from '../../errors/errors.ts';
 import { errorListPage, errorPage, page } from './pages.ts';
 import { registerClientPackage } from './client-package.ts';
 import { createAsyncDocument } from '../asyncapi/asyncapi.ts';
-import { createDocument } from '../openapi/openapi.ts';
 import { operationsOf } from '../../kernel/operations.ts';
 import { sendProblem } from '../http/problem.ts';
 import { pagePolicy } from '../http/security-headers.ts';
@@ -24,11 +23,18 @@ const assets: [folder: string, names: string[]][] = [
  * /openapi.json, /asyncapi.json, their pages and the client. Everything is served from here: the pages need no other host.
  */
 export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, publicUrl: string): void {
-  const json = (make: () => object) =>
-    staticDocument({ type: 'application/json; charset=utf-8', read: () => Buffer.from(JSON.stringify(make())) });
+  const json = (make: () => object | Promise<object>) =>
+    staticDocument({
+      type: 'application/json; charset=utf-8',
+      read: async () => Buffer.from(JSON.stringify(await make())),
+    });
   app.get(
     '/openapi.json',
-    json(() => createDocument(router, publicUrl)),
+    json(async () => {
+      // The generator is loaded with it: it is a twelfth of all files, and no other path needs it.
+      const { createDocument } = await import('../openapi/openapi.ts');
+      return createDocument(router, publicUrl);
+    }),
   );
   app.get(
     '/asyncapi.json',

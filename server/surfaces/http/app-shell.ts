@@ -71,6 +71,10 @@ export async function createShell(options: ShellOptions): Promise<Shell> {
   return { server: app, isClosing, countRefusedConnections: countRefused, readBody, refuseOtherMethods };
 }
 
+const refuseSchema = (): never => {
+  throw new Error('A route has a JSON schema: describe its input and output by Zod instead.');
+};
+
 const serverOptions: FastifyHttpOptions<Server> = {
   bodyLimit: bodyBytesMax,
   genReqId: (request) => requestIdOf(request.headers),
@@ -93,6 +97,8 @@ const serverOptions: FastifyHttpOptions<Server> = {
     // Requests without a body get no stream.
     optimizeEmptyRequests: true,
   },
+  // Operations check by Zod, so no route has a JSON schema, and Fastify's compilers for them need not be loaded.
+  schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
   // All calls of a tRPC batch are one parameter.
   routerOptions: { maxParamLength: 5_000 },
   frameworkErrors: (error, request, reply) => {

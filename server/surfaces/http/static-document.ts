@@ -28,20 +28,24 @@ export function staticDocument({
   cacheControl = 'no-cache',
 }: {
   type: string;
-  read(): Buffer;
+  read(): Buffer | Promise<Buffer>;
   cacheControl?: string;
 }): SendStatic {
-  let cached: CachedDocument | undefined;
+  let cached: Promise<CachedDocument> | undefined;
 
-  function cache(): CachedDocument {
-    const bytes = read();
+  async function cache(): Promise<CachedDocument> {
+    const bytes = await read();
     const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 27);
     // A weak ETag: it is the same in each encoding.
     return { bytes, etag: `W/"${hash}"`, compressed: new Map() };
   }
 
   return async (request, reply) => {
-    const { bytes, etag, compressed } = (cached ??= cache());
+    cached ??= cache().catch((error: unknown) => {
+      cached = undefined;
+      throw error;
+    });
+    const { bytes, etag, compressed } = await cached;
     const isWorthIt = bytes.length >= compressedBytesMin && !isCompressed(type);
     if (isWorthIt) addVary(reply, 'accept-encoding');
     void reply.headers({ etag, 'cache-control': cacheControl });
