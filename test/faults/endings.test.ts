@@ -4,14 +4,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makePipe, type Pipe } from '../support/pipe.ts';
-import {
-  compileCache,
-  endAllProcesses,
-  findFreePort,
-  makeHome,
-  startingQuickly,
-  type Home,
-} from '../support/process.ts';
+import { compileCache, endAllProcesses, findFreePort, makeHome, type Home } from '../support/process.ts';
 
 /*
  * However the process is told to end, and whatever became of the reader of its output, it has ended within 15 seconds.
@@ -97,7 +90,7 @@ async function start(
       PATH,
       HOME,
       ...compileCache,
-      NODE_OPTIONS: isWhole ? startingQuickly : smallStart,
+      ...(isWhole ? {} : { NODE_OPTIONS: smallStart }),
       PORT: String(port),
       SEED_DEMO: 'false',
       ...home.environment,

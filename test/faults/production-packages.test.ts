@@ -4,15 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientPackage } from '../../server/surfaces/docs/client-package.ts';
-import {
-  endAllProcesses,
-  launch,
-  makeHome,
-  runToEnd,
-  startingQuickly,
-  type Home,
-  type ServiceProcess,
-} from '../support/process.ts';
+import { endAllProcesses, launch, makeHome, runToEnd, type Home, type ServiceProcess } from '../support/process.ts';
 
 /*
  * An installation by `npm ci --omit=dev`: the service's own files, and of the packages those that the lock file does not
@@ -44,7 +36,7 @@ async function installed(): Promise<[string, Entry][]> {
 }
 
 /** The packages are taken for what stands in that folder, not for what is beside the files that are linked. */
-const environment = { NODE_OPTIONS: `--preserve-symlinks ${startingQuickly}` };
+const environment = { NODE_OPTIONS: '--preserve-symlinks' };
 const inFolder = (command: string): string[] => ['sh', '-c', `cd '${folder}' && exec ${command}`];
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { holdingItsResponses } from './held-responses.ts';
-import { compileCache, launch, startingQuickly, type ServiceProcess } from './process.ts';
+import { compileCache, launch, type ServiceProcess } from './process.ts';
 
 /* The pages for readers, and their commands run as a reader would run them. */
 
@@ -53,7 +53,7 @@ const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
 
 /** `npm start` in that folder, as soon as it is ready. */
 export function startIn(folder: string, environment: Environment): Promise<ServiceProcess> {
-  const NODE_OPTIONS = [startingQuickly, ...holdingItsResponses.parameters].join(' ');
+  const NODE_OPTIONS = holdingItsResponses.parameters.join(' ');
   const holding = { ...holdingItsResponses.environment, NODE_OPTIONS };
   return launch(
     ['sh', '-c', `cd '${folder}' && exec npm start`],
@@ -67,7 +67,7 @@ export async function runShell(folder: string, commands: string, environment: En
   const { HOME } = process.env;
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
     cwd: folder,
-    env: { HOME, PATH: path, ...compileCache, NODE_OPTIONS: startingQuickly, ...environment },
+    env: { HOME, PATH: path, ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -39,8 +39,6 @@ export type Home = {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Where `npm start` keeps what Node has compiled. */
 export const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node') };
-/** For NODE_OPTIONS: see baseline-compiler.cjs. */
-export const startingQuickly = `--require "${join(root, 'test/support/baseline-compiler.cjs')}"`;
 const running = new Set<ServiceProcess>();
 
 /** A home whose database is migrated already, which takes most of a first start; with `isNew` the database is empty. */
@@ -98,7 +96,7 @@ export async function launch(command: string[], environment: Environment, until?
   const { PATH, HOME } = process.env;
   const child = spawn(program!, parameters, {
     cwd: root,
-    env: { PATH, HOME, ...compileCache, NODE_OPTIONS: startingQuickly, ...settings, ...environment },
+    env: { PATH, HOME, ...compileCache, ...settings, ...environment },
     stdio: 'pipe',
     // A process group of its own, to be ended as a whole.
     detached: true,
