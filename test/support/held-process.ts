@@ -5,5 +5,5 @@ import { appendFileSync } from 'node:fs';
 if (process.argv[1]?.endsWith('server/main.ts')) {
   const { watchResponses } = await import('./watch-responses.ts');
   const file = process.env['HELD_RESPONSES_FILE']!;
-  watchResponses((problems) => appendFileSync(file, `${JSON.stringify(problems)}\n`));
+  watchResponses((answered) => appendFileSync(file, `${JSON.stringify(answered)}\n`));
 }

@@ -14,6 +14,7 @@ import { createCaller, type Actor, type Caller, type TokenPair } from './actor.t
 import { createTestClock, type TestClock } from './clock.ts';
 import { openClone } from './database.ts';
 import { atEndOfFile } from './file-end.ts';
+import { checkResponse } from './check-response.ts';
 import { countResponse } from './held-responses.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 import { watchResponses } from './watch-responses.ts';
@@ -111,7 +112,7 @@ let isWatching = false;
 function watchThisFile(): void {
   if (isWatching) return;
   isWatching = true;
-  const stop = watchResponses(countResponse);
+  const stop = watchResponses((answered) => countResponse(checkResponse(answered)));
   atEndOfFile(async () => {
     isWatching = false;
     stop();
