@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDocument } from '../../server/surfaces/openapi/openapi.ts';
