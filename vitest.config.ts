@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './test/support/long-files-first.ts';
 import { findMemoryFolder } from './test/support/memory-folder.ts';
 
 process.env['TMPDIR'] ??= findMemoryFolder();
@@ -17,7 +18,7 @@ export default defineConfig({
     // Many start processes, and a machine may have other things to do: how long something may take is said where it matters.
     testTimeout: 90_000,
     hookTimeout: 60_000,
-    sequence: { shuffle: { files: true, tests: false } },
+    sequence: { shuffle: { files: true, tests: false }, sequencer: LongFilesFirst },
     reporters: process.env['CI'] === 'true' ? ['default'] : ['dot'],
   },
 });
