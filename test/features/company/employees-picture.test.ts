@@ -177,7 +177,7 @@ describe('a picture that is too large', () => {
 
 describe('many pictures of one company', () => {
   test('do not hold up the picture of another', async () => {
-    const large = await base64(paint(4_000, 4_000).png({ progressive: true }));
+    const large = await base64(paint(6_900, 6_900).png({ progressive: true }));
     const small = await base64(paint(4, 4).png());
     const order: string[] = [];
     const send = async (who: string, actor: Actor, profilePicture: string) => {
