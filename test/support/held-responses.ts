@@ -35,8 +35,10 @@ export async function reportResponses(): Promise<void> {
   if (existsSync(report)) {
     // Not loaded for files that ask no service.
     const { checkResponse } = await import('./check-response.ts');
-    for (const answered of readAnswers()) countResponse(checkResponse(answered));
+    const answers = readAnswers();
+    // First, so that what is wrong with one of them is not told of the next file as well.
     rmSync(report);
+    for (const answered of answers) countResponse(checkResponse(answered));
   }
   appendFileSync(inject('responsesFile'), `${JSON.stringify(total)}\n`);
   const found = [...problems];

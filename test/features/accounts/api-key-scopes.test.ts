@@ -143,9 +143,8 @@ describe('who a key is', () => {
     for (const scope of ['comments:write', 'login']) {
       const key = await makeKey(service, admin, [scope], { name: 'Who', expiresAt: '2036-01-01T00:00:00Z' });
       // The first use is recorded behind its answer, and the next ones within a minute are not.
-      const first = await key.get('/api/api-keys/current/');
+      const answers = [await key.get('/api/api-keys/current/')];
       await service.drain();
-      const answers = [first];
       for (let reading = 0; reading < 5; reading += 1) answers.push(await key.get('/api/api-keys/current/'));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
       for (const { body } of answers.slice(2)) expect(body).toEqual(answers[1]!.body);
