@@ -50,7 +50,8 @@ export function refuseWhileClosing(app: FastifyInstance): { isClosing(): boolean
     const deadline = performance.now() + patienceMs;
     while (open.count > 0 && performance.now() < deadline) await delay(10);
     // A caller who does not read, or keeps a stream open, cannot delay the shutdown for ever.
-    setTimeout(() => app.server.closeAllConnections(), readingMs).unref();
+    const cut = setTimeout(() => app.server.closeAllConnections(), readingMs).unref();
+    app.server.once('close', () => clearTimeout(cut));
   });
   return { isClosing: () => isClosing };
 }

@@ -15,6 +15,14 @@ type Measured = MeasuredJobs &
     isRedisUp: (() => boolean) | undefined;
   };
 
+/** Observers and timers that prom-client never ends: one registry for the process, not one for each app. */
+let processMetrics: Registry | undefined;
+
+function measureProcess(): Registry {
+  if (processMetrics === undefined) collectDefaultMetrics({ register: (processMetrics = new Registry()) });
+  return processMetrics;
+}
+
 /**
  * Measures the answers of `app`, and serves the metrics for Prometheus at `/metrics` of `served`. Each app has a
  * separate registry, because tests start many.
@@ -26,7 +34,7 @@ export function registerMetrics(
   served: FastifyInstance,
 ): void {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const ofProcess = measureProcess();
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last of its answer',
@@ -49,7 +57,7 @@ export function registerMetrics(
   watchRedis(registry, services);
   registerReplicaMetrics(registry, services.database);
   served.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
+    reply.type(registry.contentType).send((await ofProcess.metrics()) + (await registry.metrics())),
   );
 }
 
