@@ -44,7 +44,7 @@ describe('an access token that has run out', () => {
     const client = connect(line.url, { session: worn(await begin()), retries: 0 });
     line.loseAnswers(1);
     expect(await codeOf(client.sessions.list())).toBe('NETWORK_ERROR');
-    service.clock.advance({ seconds: 9 });
+    service.clock.advance({ seconds: 7 });
     expect((await client.sessions.list()).sessions).not.toEqual([]);
     expect(client.session).toMatchObject({ rotation: 1 });
   });
