@@ -9,7 +9,8 @@ import { seedCompanies } from '../support/seed.ts';
 import { hotSpots } from './hot-spot-operations.ts';
 import type { Options } from './options.ts';
 import { startSides } from './sides.ts';
-import { callsAtOnce, median } from './table.ts';
+import { median } from '../support/timing.ts';
+import { callsAtOnce } from './table.ts';
 
 /** Calls a second in one place, and spread over many: the ratio is the median of the rounds' own. */
 export type HotSpotRow = { name: string; title: string; hot: number; spread: number; ratio: number };

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Cluster } from '../support/cluster.ts';
 import { residentMb } from '../support/machine.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { median } from './table.ts';
+import { median } from '../support/timing.ts';
 
 /** The time until the service is ready, after an earlier start, and its memory then. */
 export type StartUp = {

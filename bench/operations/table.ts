@@ -2,6 +2,7 @@ import type { Bed } from '../support/database.ts';
 import type { Generator } from '../support/generator.ts';
 import type { Caller, Load } from '../load/job.ts';
 import { cpuSecondsOf, residentMb, type Pinning } from '../support/machine.ts';
+import { median } from '../support/timing.ts';
 import { operations } from './operations.ts';
 import type { Options } from './options.ts';
 import { callsPerRequest, toMessage } from './requests.ts';
@@ -40,8 +41,6 @@ const warmUpRoundsMax = { full: 8, short: 2 };
 export const callsAtOnce = 32;
 /** With a larger share of errors the operation is not measured. A busy machine may time out now and then. */
 const failureShareMax = 0.02;
-
-export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** Calls each side once, as its callers do, and compares its answer with the floor's. */
 async function verify(

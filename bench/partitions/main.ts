@@ -3,6 +3,7 @@ import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { onNewDatabase } from '../support/side.ts';
+import { median, reportAfter, timed } from '../support/timing.ts';
 
 /*
  * What it brings to divide a large table by a hash of the company: the table of who has seen which comment, which has the most rows
@@ -28,9 +29,6 @@ const rowsOfCompany = 10_000;
 const companies = Math.max(1, Math.floor(rows / rowsOfCompany));
 const viewsOfComment = 4;
 const chunk = 5_000_000;
-const begun = performance.now();
-const report = (what: string): void =>
-  void process.stderr.write(`${((performance.now() - begun) / 1_000).toFixed(0)} s: ${what}\n`);
 
 type Side = { table: 'whole' | 'divided'; client: pg.Client };
 /** Figures of both sides, by what was measured. */
@@ -55,7 +53,7 @@ async function fill({ table, client }: Side): Promise<void> {
       from generate_series($1::bigint, $2::bigint) as n`,
       [from, Math.min(from + chunk, rows) - 1, viewsOfComment, companies],
     );
-    report(`${table}: ${Math.min(from + chunk, rows).toLocaleString('en')} rows`);
+    reportAfter(`${table}: ${Math.min(from + chunk, rows).toLocaleString('en')} rows`);
   }
 }
 
@@ -82,14 +80,6 @@ function write({ table, client }: Side, companyId: number): Promise<unknown> {
   });
 }
 
-async function timed(call: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await call();
-  return performance.now() - from;
-}
-
-const median = (times: number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
-
 /** The median of calls that the sides take in turns, in milliseconds. */
 async function compare(what: string, sides: Side[], call: (side: Side) => Promise<unknown>): Promise<void> {
   const times = { whole: [] as number[], divided: [] as number[] };
@@ -103,7 +93,7 @@ async function compare(what: string, sides: Side[], call: (side: Side) => Promis
 
 function note(what: string, measured: { whole: number; divided: number; unit: string }): void {
   figures.push({ what, ...measured });
-  report(`${what}: ${measured.whole.toFixed(3)} and ${measured.divided.toFixed(3)} ${measured.unit}`);
+  reportAfter(`${what}: ${measured.whole.toFixed(3)} and ${measured.divided.toFixed(3)} ${measured.unit}`);
 }
 
 /** One after the other: both want the whole disk. */
@@ -125,7 +115,7 @@ await onNewDatabase(`wms_bench_partitions_${process.pid}`, async (databaseUrl) =
   ];
   try {
     await createTables(clients[0]!);
-    report(`${rows.toLocaleString('en')} rows of ${companies.toLocaleString('en')} companies, ${parts} parts`);
+    reportAfter(`${rows.toLocaleString('en')} rows of ${companies.toLocaleString('en')} companies, ${parts} parts`);
     await Promise.all(sides.map(fill));
     const key = 'primary key (company_id, comment_id, employee_id)';
     for (const { client } of sides) await client.query("set maintenance_work_mem = '1GB'");

@@ -4,6 +4,7 @@ import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
 import { onNewDatabase, registerCompany, send, startSide, type Side } from '../support/side.ts';
+import { reportAfter, timed } from '../support/timing.ts';
 import { makeWorld, vocabulary } from './world.ts';
 
 /*
@@ -21,9 +22,6 @@ const { values: options } = parseArgs({
 const sizes = options.sizes.split(',').map(Number);
 const rounds = Number(options.rounds);
 const name = `wms_bench_search_${process.pid}`;
-const begun = performance.now();
-const report = (what: string): void =>
-  void process.stderr.write(`${((performance.now() - begun) / 1_000).toFixed(0)} s: ${what}\n`);
 
 type Company = Awaited<ReturnType<typeof registerCompany>> & { documents: number };
 
@@ -72,12 +70,6 @@ const timesOf = (all: number[]): Times => {
   const sorted = all.toSorted((a, b) => a - b);
   return { median: sorted[Math.floor(sorted.length / 2)]!, p95: sorted[Math.floor(sorted.length * 0.95)]! };
 };
-
-async function timed(call: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await call();
-  return performance.now() - from;
-}
 
 type PathOf = (companyId: number, q: string) => string;
 const searchPath: PathOf = (companyId, q) => `/api/search/company/${companyId}/?q=${encodeURIComponent(q)}`;
@@ -166,8 +158,8 @@ await onNewDatabase(name, async (databaseUrl) => {
   try {
     const companies: Company[] = [];
     for (const documents of sizes) companies.push({ ...(await registerCompany(side, `with-${documents}`)), documents });
-    await makeWorld(client, companies, report);
-    report('searches');
+    await makeWorld(client, companies, reportAfter);
+    reportAfter('searches');
     await printSizes(client);
     await measureReads(side, companies, { words: searches, pathOf: searchPath });
     await measureReads(side, companies, { words: parts, pathOf: listPath });

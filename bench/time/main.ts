@@ -3,6 +3,7 @@ import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { onNewDatabase, registerCompany, send, startSide, type Side } from '../support/side.ts';
+import { median } from '../support/timing.ts';
 import { grow, hire, seconds, workdays, type Company } from './company.ts';
 
 /*
@@ -128,7 +129,7 @@ async function mediansOf(calls: Call[]): Promise<number[]> {
       if (round >= 0) times[index]!.push(performance.now() - start);
     }
   }
-  return times.map((some) => some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)]!);
+  return times.map(median);
 }
 
 /** What each hour costs, so that logs are created with amounts. */
