@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 /** Freed objects go in rounds: what one held is found to be free by the next. */
-const roundsMax = 40;
+const roundsMax = 100;
 
 async function useService(): Promise<WeakRef<object>[]> {
   const { app, anonymous } = await startService();
