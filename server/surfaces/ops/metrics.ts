@@ -15,13 +15,8 @@ type Measured = MeasuredJobs &
     isRedisUp: (() => boolean) | undefined;
   };
 
-/** Observers and timers that prom-client never ends: one registry for the process, not one for each app. */
-let processMetrics: Registry | undefined;
-
-function measureProcess(): Registry {
-  if (processMetrics === undefined) collectDefaultMetrics({ register: (processMetrics = new Registry()) });
-  return processMetrics;
-}
+/** Metrics of the process, for all apps in it: prom-client never ends the observer and the timer that these need. */
+const processRegistry = new Registry();
 
 /**
  * Measures the answers of `app`, and serves the metrics for Prometheus at `/metrics` of `served`. Each app has a
@@ -34,7 +29,7 @@ export function registerMetrics(
   served: FastifyInstance,
 ): void {
   const registry = new Registry();
-  const ofProcess = measureProcess();
+  if (processRegistry.getMetricsAsArray().length === 0) collectDefaultMetrics({ register: processRegistry });
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last of its answer',
@@ -57,7 +52,7 @@ export function registerMetrics(
   watchRedis(registry, services);
   registerReplicaMetrics(registry, services.database);
   served.get('/metrics', { config: { servesWhileClosing: true } }, async (_request, reply) =>
-    reply.type(registry.contentType).send((await ofProcess.metrics()) + (await registry.metrics())),
+    reply.type(registry.contentType).send((await processRegistry.metrics()) + (await registry.metrics())),
   );
 }
 
