@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, vi } from 'vitest';
+import { followMails, type Mail } from '../support/mail-file.ts';
 import { endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { createPeople, type People } from './people.ts';
@@ -10,8 +10,6 @@ import { createPeople, type People } from './people.ts';
  * and the mail file. The tests of this folder hold it against its two pages, the interface and the contract; each title is
  * one claim of a page. They import nothing of `server/`, `db/` or `client-sdk/`.
  */
-
-export type Mail = { to: string; subject: string; text: string; html: string; template: string; at: string };
 
 export type Mails = {
   all(): Mail[];
@@ -46,7 +44,7 @@ export async function startOutside(environment: Record<string, string> = {}): Pr
     await home.remove();
   });
   const started = await startProcess({ ...home.environment, ...settings, ...environment });
-  const mails = followMails(join(home.folder, 'mail.jsonl'));
+  const mails = openMails(join(home.folder, 'mail.jsonl'));
   const { url } = started;
   return {
     ...createPeople(url, mails),
@@ -58,20 +56,8 @@ export async function startOutside(environment: Record<string, string> = {}): Pr
   };
 }
 
-function followMails(file: string): Mails {
-  const mails: Mail[] = [];
-  let readBytes = 0;
-  /** Reads what has been added: a run makes a thousand mails, and the tests look fifty times a second. */
-  function all(): Mail[] {
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > readBytes) {
-      const added = readFileSync(file).subarray(readBytes);
-      // The last line may not be whole yet.
-      const lines = added.subarray(0, added.lastIndexOf('\n') + 1);
-      readBytes += lines.length;
-      for (const line of lines.toString().split('\n')) if (line !== '') mails.push(JSON.parse(line) as Mail);
-    }
-    return [...mails];
-  }
+function openMails(file: string): Mails {
+  const all = followMails(file);
   return {
     all,
     async causedBy(act, to, template) {
