@@ -3,10 +3,10 @@ import type { Cluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
 import { startGenerator } from '../support/generator.ts';
 import type { Pinning } from '../support/machine.ts';
+import { median } from '../support/timing.ts';
 import { furtherOperations, operations } from './operations.ts';
 import type { Options } from './options.ts';
 import { startSides, type Sides } from './sides.ts';
-import { median } from '../support/timing.ts';
 
 /** What one operation takes in a small and in a large company, in milliseconds, one request at a time. */
 export type Growth = { title: string; small: number; large: number; ratio: number };

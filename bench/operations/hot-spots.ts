@@ -6,10 +6,10 @@ import { makeBed } from '../support/database.ts';
 import { startGenerator } from '../support/generator.ts';
 import type { Pinning } from '../support/machine.ts';
 import { seedCompanies } from '../support/seed.ts';
+import { median } from '../support/timing.ts';
 import { hotSpots } from './hot-spot-operations.ts';
 import type { Options } from './options.ts';
 import { startSides } from './sides.ts';
-import { median } from '../support/timing.ts';
 import { callsAtOnce } from './table.ts';
 
 /** Calls a second in one place, and spread over many: the ratio is the median of the rounds' own. */

@@ -3,12 +3,12 @@ import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { onNewDatabase } from '../support/side.ts';
-import { median, reportAfter, timed } from '../support/timing.ts';
+import { median, reportProgress, timed } from '../support/timing.ts';
 
 /*
  * What it brings to divide a large table by a hash of the company: the table of who has seen which comment, which has the most rows
- * (docs/capacity.md), as it is and in parts, filled with the same rows and measured in turns. Companies of ten thousand rows write
- * one after the other, so that the rows of one are everywhere.
+ * (docs/capacity.md), whole and in parts, filled with the same rows and measured in turns. Companies of ten thousand rows write
+ * one after the other, so that the rows of one are everywhere. Neither has the foreign keys of the real table.
  *
  *   npm run bench:partitions -- --rows 100000000 --parts 32
  *
@@ -25,9 +25,9 @@ const { values: options } = parseArgs({
 const rows = Number(options.rows);
 const parts = Number(options.parts);
 const rounds = Number(options.rounds);
-const rowsOfCompany = 10_000;
-const companies = Math.max(1, Math.floor(rows / rowsOfCompany));
-const viewsOfComment = 4;
+const rowsPerCompany = 10_000;
+const companies = Math.max(1, Math.floor(rows / rowsPerCompany));
+const viewsPerComment = 4;
 const chunk = 5_000_000;
 
 type Side = { table: 'whole' | 'divided'; client: pg.Client };
@@ -51,14 +51,14 @@ async function fill({ table, client }: Side): Promise<void> {
       `insert into ${table} (company_id, comment_id, employee_id, seen_at)
       select 1 + n / $3 % $4, 1 + n / ($3 * $4), 1 + n % $3, '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 millisecond'
       from generate_series($1::bigint, $2::bigint) as n`,
-      [from, Math.min(from + chunk, rows) - 1, viewsOfComment, companies],
+      [from, Math.min(from + chunk, rows) - 1, viewsPerComment, companies],
     );
-    reportAfter(`${table}: ${Math.min(from + chunk, rows).toLocaleString('en')} rows`);
+    reportProgress(`${table}: ${Math.min(from + chunk, rows).toLocaleString('en')} rows`);
   }
 }
 
 const anyCompany = (): number => 1 + Math.floor(Math.random() * companies);
-const comments = Math.floor(rows / companies / viewsOfComment);
+const comments = Math.floor(rows / companies / viewsPerComment);
 
 /** Who has seen each of fifty comments, as the list of a task's comments asks. */
 function read({ table, client }: Side, companyId: number): Promise<unknown> {
@@ -93,7 +93,7 @@ async function compare(what: string, sides: Side[], call: (side: Side) => Promis
 
 function note(what: string, measured: { whole: number; divided: number; unit: string }): void {
   figures.push({ what, ...measured });
-  reportAfter(`${what}: ${measured.whole.toFixed(3)} and ${measured.divided.toFixed(3)} ${measured.unit}`);
+  reportProgress(`${what}: ${measured.whole.toFixed(3)} and ${measured.divided.toFixed(3)} ${measured.unit}`);
 }
 
 /** One after the other: both want the whole disk. */
@@ -115,7 +115,7 @@ await onNewDatabase(`wms_bench_partitions_${process.pid}`, async (databaseUrl) =
   ];
   try {
     await createTables(clients[0]!);
-    reportAfter(`${rows.toLocaleString('en')} rows of ${companies.toLocaleString('en')} companies, ${parts} parts`);
+    reportProgress(`${rows.toLocaleString('en')} rows of ${companies.toLocaleString('en')} companies, ${parts} parts`);
     await Promise.all(sides.map(fill));
     const key = 'primary key (company_id, comment_id, employee_id)';
     for (const { client } of sides) await client.query("set maintenance_work_mem = '1GB'");
@@ -126,7 +126,7 @@ await onNewDatabase(`wms_bench_partitions_${process.pid}`, async (databaseUrl) =
       client.query(`vacuum (analyze) ${table}`),
     );
     // A company that is read again and again is in memory: what is left is the way to its part.
-    const [busy] = [anyCompany()];
+    const busy = anyCompany();
     await compare('read of a busy company', sides, (side) => read(side, busy));
     await compare('read of any company', sides, (side) => read(side, anyCompany()));
     await compare('write', sides, (side) => write(side, anyCompany()));

@@ -4,7 +4,7 @@ import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { secureTables } from '../../db/row-security.ts';
 import { onNewDatabase, registerCompany, send, startSide, type Side } from '../support/side.ts';
-import { reportAfter, timed } from '../support/timing.ts';
+import { reportProgress, timed } from '../support/timing.ts';
 import { makeWorld, vocabulary } from './world.ts';
 
 /*
@@ -158,8 +158,8 @@ await onNewDatabase(name, async (databaseUrl) => {
   try {
     const companies: Company[] = [];
     for (const documents of sizes) companies.push({ ...(await registerCompany(side, `with-${documents}`)), documents });
-    await makeWorld(client, companies, reportAfter);
-    reportAfter('searches');
+    await makeWorld(client, companies, reportProgress);
+    reportProgress('searches');
     await printSizes(client);
     await measureReads(side, companies, { words: searches, pathOf: searchPath });
     await measureReads(side, companies, { words: parts, pathOf: listPath });

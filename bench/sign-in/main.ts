@@ -5,6 +5,7 @@ import { migrate } from '../../db/migrate.ts';
 import { openEmbedded, openServer } from '../../db/open.ts';
 import { createPasswords } from '../../server/platform/passwords.ts';
 import { startSide } from '../support/side.ts';
+import { median } from '../support/timing.ts';
 import type { TimedCall } from './timed-client.ts';
 
 /*
@@ -150,9 +151,11 @@ async function compareTimes(): Promise<void> {
         times[which].push(await timed({ path, body: body(which === 'known' ? email : address()) }));
       progress(path, index + 1, known.length);
     }
-    const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!.toFixed(2);
     const area = areaUnderCurve(times.known, times.unknown).toFixed(3);
-    report(path, `AUC ${area}, median ${median(times.known)} ms known, ${median(times.unknown)} ms unknown`);
+    report(
+      path,
+      `AUC ${area}, median ${median(times.known).toFixed(2)} ms known, ${median(times.unknown).toFixed(2)} ms unknown`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 const startedAt = performance.now();
 
-/** Tells what comes next, with the seconds since the start. */
-export function reportAfter(what: string): void {
+/** Says what was done or comes next, behind the seconds since the start. */
+export function reportProgress(what: string): void {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0)} s: ${what}\n`);
 }
 

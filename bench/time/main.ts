@@ -3,7 +3,7 @@ import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import { onNewDatabase, registerCompany, send, startSide, type Side } from '../support/side.ts';
-import { median } from '../support/timing.ts';
+import { median, timed } from '../support/timing.ts';
 import { grow, hire, seconds, workdays, type Company } from './company.ts';
 
 /*
@@ -124,9 +124,8 @@ async function mediansOf(calls: Call[]): Promise<number[]> {
   for (let round = -warmUps; round < rounds; round += 1) {
     for (const [index, { before, call }] of calls.entries()) {
       await before?.();
-      const start = performance.now();
-      await call();
-      if (round >= 0) times[index]!.push(performance.now() - start);
+      const time = await timed(call);
+      if (round >= 0) times[index]!.push(time);
     }
   }
   return times.map(median);
