@@ -18,6 +18,8 @@ export default defineConfig({
     // Many start processes, and a machine may have other things to do: how long something may take is said where it matters.
     testTimeout: 90_000,
     hookTimeout: 60_000,
+    // As in test/support/waiting.ts.
+    expect: { poll: { timeout: 30_000 } },
     sequence: { shuffle: { files: true, tests: false }, sequencer: LongFilesFirst },
     reporters: process.env['CI'] === 'true' ? ['default'] : ['dot'],
   },

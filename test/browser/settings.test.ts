@@ -58,7 +58,6 @@ describe.skipIf(!hasBrowser)(`settings${unlessSkipped}`, () => {
     await page.getByText('Your password is changed.').waitFor();
     await waitForCount(page, sessionsOf(mei), 1);
     elsewhere.expectTrouble(/status of 401/);
-    await elsewhere.page.reload();
     await elsewhere.page.getByText('Your session has ended.').waitFor();
     await elsewhere.signIn(emailOf.mei, 'nine purple kettles');
 

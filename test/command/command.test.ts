@@ -226,7 +226,7 @@ describe('shortcuts', () => {
           await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message: '<p>Hello</p>' });
           return watching.stdout();
         },
-        { timeout: 30_000, interval: 200 },
+        { interval: 200 },
       )
       .toContain('comment.created');
     watching.signal('SIGINT');

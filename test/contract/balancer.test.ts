@@ -6,9 +6,10 @@ import { createServer, request, type IncomingMessage, type RequestListener, type
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { haproxySettings } from '../../deploy/cluster/settings.ts';
 import { findFreePort } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* HAProxy, told what deploy/cluster tells it, in front of two nodes that end in the middle of a write. */
 
@@ -53,7 +54,7 @@ describe.skipIf(!existsSync(haproxy))('HAProxy', () => {
   });
   beforeEach(async () => {
     isReady = true;
-    await vi.waitUntil(async () => (await statusOf(`${url}/readyz`).catch(() => 0)) === 200, { timeout: 10_000 });
+    await waitUntil(async () => (await statusOf(`${url}/readyz`).catch(() => 0)) === 200);
     taken = [];
   });
   afterAll(async () => {
@@ -80,7 +81,7 @@ describe.skipIf(!existsSync(haproxy))('HAProxy', () => {
     const gone = await call(`${url}/write`, 'POST');
     expect([gone.resume().statusCode, gone.headers['retry-after']]).toEqual([502, '1']);
     isReady = false;
-    await vi.waitUntil(async () => (await statusOf(`${url}/healthz`)) === 503, { timeout: 10_000 });
+    await waitUntil(async () => (await statusOf(`${url}/healthz`)) === 503);
     const { headers, statusCode } = (await call(`${url}/healthz`)).resume();
     expect([statusCode, headers['retry-after']]).toEqual([503, '1']);
     expect(headers['content-type']).toBe('application/problem+json');

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { networkOf } from '../../server/surfaces/http/network.ts';
 import { startService } from '../support/service.ts';
 import { parseAnswer } from '../support/socket.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* Addresses of this machine beside 127.0.0.1 stand for other networks: only that one and ::1 are the machine's own. */
 
@@ -84,7 +85,7 @@ describe('connections of one network on which nobody has shown who they are', ()
     const [first] = await fill('127.0.0.4');
     expect(await statusFrom('127.0.0.4')).toBe(429);
     first!.destroy();
-    await vi.waitUntil(async () => (await statusFrom('127.0.0.4')) === 200, { interval: 5 });
+    await waitUntil(async () => (await statusFrom('127.0.0.4')) === 200);
     // The place is taken again.
     expect(await statusFrom('127.0.0.4')).toBe(429);
   });

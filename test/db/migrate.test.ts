@@ -1,12 +1,13 @@
 import { sql, type Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, MigrationFailed, pendingMigrations, readState } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { openClone, openEmpty as makeEmpty } from '../support/database.ts';
 import { countMinutes, storedMinutes, listLogs } from '../support/local-days.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const names = Object.keys(migrations);
 const template = inject('template');
@@ -280,7 +281,7 @@ describe.runIf(template.kind === 'server')('on a server', () => {
         where d.datname = current_database() and not l.granted and l.mode = 'AccessExclusiveLock'`.execute(second!.db);
       return rows.length > 0;
     };
-    await vi.waitUntil(isWaiting, { timeout: 20_000, interval: 5 });
+    await waitUntil(isWaiting);
     // It would wait for the read, which goes on.
     await sql`insert into accounts (email, created_at, updated_at) values ('ada@example.com', now(), now())`.execute(
       second!.db,

@@ -1,10 +1,11 @@
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import {
   openPipelinedConnection,
   type PipelinedConnection,
   type Read,
 } from '../../db/pipeline/pipelined-connection.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const template = inject('template');
 const url = template.kind === 'server' ? template.url : '';
@@ -26,8 +27,7 @@ async function openBehindProxy(): Promise<{ connection: PipelinedConnection; pro
   return { connection, proxy, slow };
 }
 
-const untilItTakesReads = (connection: PipelinedConnection) =>
-  vi.waitFor(() => expect(connection.load()).toBe(0), { timeout: 20_000, interval: 10 });
+const untilItTakesReads = (connection: PipelinedConnection) => waitFor(() => expect(connection.load()).toBe(0));
 
 describe.runIf(template.kind === 'server')('a pipelined connection whose server goes silent', () => {
   test('lets go of its reads, takes no others and goes on where the server does', async () => {
@@ -46,7 +46,7 @@ describe.runIf(template.kind === 'server')('a pipelined connection whose server 
     const { connection, proxy } = await openBehindProxy();
     proxy.freeze();
     await expect(connection.run(read(1))).rejects.toThrow('stuck');
-    await vi.waitFor(() => expect(proxy.accepted()).toBeGreaterThan(1), { timeout: 20_000, interval: 50 });
+    await waitFor(() => expect(proxy.accepted()).toBeGreaterThan(1));
 
     proxy.restore();
     await untilItTakesReads(connection);
@@ -60,7 +60,7 @@ describe.runIf(template.kind === 'server')('a pipelined connection', () => {
     const inFlight = connection.run(read(1));
     proxy.cut();
     await expect(inFlight).rejects.toThrow(/terminated|ECONN|EPIPE|stuck/);
-    await vi.waitFor(() => expect(connection.load()).toBeUndefined());
+    await waitFor(() => expect(connection.load()).toBeUndefined());
     await expect(connection.run(read(2))).rejects.toThrow('no connection');
     proxy.restore();
     await untilItTakesReads(connection);

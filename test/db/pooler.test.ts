@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { sharesSessions } from '../../db/pooler.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { runOn } from '../support/template.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const template = inject('template');
 const isRun = template.kind === 'server' && hasPgBouncer;
@@ -124,7 +125,7 @@ describe.runIf(isRun)('behind PgBouncer in transaction mode', () => {
       expect(await signIn()).toEqual({ status: 503, isInTime: true });
       proxy.restore();
       const begun = performance.now();
-      await vi.waitUntil(async () => (await signIn()).status === 401, { timeout: 20_000, interval: 100 });
+      await waitUntil(async () => (await signIn()).status === 401, { interval: 100 });
       expect(performance.now() - begun).toBeLessThan(10_000);
     }
   });

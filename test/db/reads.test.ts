@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Database, Db, ServerOptions } from '../../db/open.ts';
 import { openClone } from '../support/database.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 async function open(options: Omit<ServerOptions, 'rowSecurity'> = {}): Promise<Database> {
   const database = await openClone({ readConnections: 1, ...options });
@@ -22,13 +23,10 @@ async function placeOf(db: Db): Promise<Place> {
 
 /** The connection opens beside the first reads. */
 async function oncePipelined({ reads }: Database): Promise<Place> {
-  return vi.waitUntil(
-    async () => {
-      const place = await placeOf(reads);
-      return place.isPipelined && place;
-    },
-    { timeout: 10_000, interval: 10 },
-  );
+  return waitUntil(async () => {
+    const place = await placeOf(reads);
+    return place.isPipelined && place;
+  });
 }
 
 const echo = async (db: Db, value: number): Promise<number> => {
@@ -127,7 +125,7 @@ describe.runIf(isPipelined)('a pipelined connection', () => {
     await oncePipelined(database);
     const order: string[] = [];
     const slow = numbers.slice(0, 5).map(() => sleep(database.reads, 1).then(() => order.push('slow')));
-    await vi.waitUntil(async () => (await countSlow(database.owner.db)) === 2, { timeout: 5_000, interval: 10 });
+    await waitUntil(async () => (await countSlow(database.owner.db)) === 2);
     await Promise.all(numbers.slice(0, 20).map((value) => echo(database.db, value)));
     order.push('written');
     await Promise.all(slow);

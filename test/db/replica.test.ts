@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openServer, type Database, type Db } from '../../db/open.ts';
 import { atEndOfFile } from '../support/file-end.ts';
 import { makeHome } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { runOn } from '../support/template.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /*
  * A second database of the same server plays the standby: it has functions of its own in place of those that ask a standby how
@@ -73,11 +74,7 @@ async function open({ lagMaxMs = 500, url = urls.standby } = {}): Promise<Opened
   });
   onTestFinished(() => database.close());
   await database.replica!.checked;
-  const isUsed = () =>
-    vi.waitUntil(() => database.replica!.state().obstacle === undefined, {
-      timeout: 15_000,
-      interval: 5,
-    }) as Promise<never>;
+  const isUsed = () => waitUntil(() => database.replica!.state().obstacle === undefined) as Promise<never>;
   return { ...database, writes, told, isUsed };
 }
 
@@ -143,7 +140,7 @@ describe.runIf(isServer)('a read replica', () => {
     const database = await open({ lagMaxMs: 10_000 });
     await say({ lsn: '0/1' });
     const asked = ofOne(database);
-    await vi.waitUntil(() => database.replica!.state().lagMs! > 50, { timeout: 5_000, interval: 5 });
+    await waitUntil(() => database.replica!.state().lagMs! > 50);
     await say();
     expect(await asked).toEqual(['standby 1']);
     expect(database.told).toEqual(['used']);
@@ -194,12 +191,12 @@ describe.runIf(isServer)('a read replica', () => {
       );
       return rows.length > 0;
     };
-    await vi.waitUntil(isRunning, { timeout: 5_000, interval: 5 });
+    await waitUntil(isRunning);
     proxy.cut();
     expect((await asked).rows).toEqual([{ name: 'primary 1' }]);
     expect(await ofOne(database)).toEqual(['primary 1']);
     const isAway = () => database.replica!.state().obstacle === 'does not answer';
-    await vi.waitUntil(isAway, { timeout: 15_000, interval: 5 });
+    await waitUntil(isAway);
     expect(database.replica!.state().lagMs).toBe(undefined);
     proxy.restore();
     await database.isUsed();

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openServer, type Db } from '../../db/open.ts';
 import { toApiError } from '../../server/errors/errors.ts';
 import { startProxy } from '../support/proxy.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const template = inject('template');
 const url = template.kind === 'server' ? template.url : '';
@@ -53,12 +54,12 @@ describe.runIf(template.kind === 'server')('an answer that loses bytes', () => {
             way: string;
           }>`select current_setting('default_transaction_read_only') as way where ${1} = 1`.execute(database.reads)
         ).rows[0]!.way === 'on';
-      await vi.waitUntil(pipelined);
+      await waitUntil(pipelined);
       expect(await list(database.reads)).toEqual(expected);
       const connections = proxy.accepted();
       proxy.lose(...loss);
       expect(await list(database.reads)).toEqual(expected);
-      await vi.waitUntil(pipelined, { timeout: 20_000, interval: 50 });
+      await waitUntil(pipelined);
       expect(proxy.accepted()).toBeGreaterThan(connections);
       expect(await list(database.reads)).toEqual(expected);
     },

@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Actor } from '../support/actor.ts';
 import { atEndOfFile } from '../support/file-end.ts';
 import { compileCache } from '../support/process.ts';
 import type { Service } from '../support/service.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const examples = join(import.meta.dirname, '../../client-sdk/examples');
 
@@ -93,7 +94,7 @@ export function startProgram(program: string, parameters: string[], settings: Se
     stdout: () => said.stdout,
     stderr: () => said.stderr,
     async said(text, where = 'stdout') {
-      await vi.waitUntil(() => hasEnded || said[where].includes(text), { timeout: 60_000, interval: 20 });
+      await waitUntil(() => hasEnded || said[where].includes(text), { timeout: 60_000 });
       if (!said[where].includes(text)) throw new Error(`it never said "${text}": ${said.stdout}${said.stderr}`);
     },
     signal: (name) => void child.kill(name),

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openServer, type Database, type Db } from '../../db/open.ts';
 import { createCaller } from '../support/actor.ts';
 import { readMails } from '../support/mail-file.ts';
 import { asOneOfSeveral, endAllProcesses, makeHome, startProcess, type Home } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
@@ -50,7 +51,7 @@ describe.skipIf(inject('template').kind === 'embedded')('nodes whose clocks are 
 
     const mails = () => readMails(join(home.folder, 'mail.jsonl'));
     const isDone = async () => (await db.selectFrom('jobs').select('job_id').execute()).length === 0;
-    await vi.waitUntil(isDone, { timeout: 60_000, interval: 50 });
+    await waitUntil(isDone, { timeout: 60_000 });
     expect(
       mails()
         .map(({ to }) => to)

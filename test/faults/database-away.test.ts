@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createCaller, errorOf, type Caller } from '../support/actor.ts';
 import { endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /** A service that reaches its database only through the test. */
 async function startBehindProxy(): Promise<{
@@ -46,10 +47,7 @@ describe.runIf(inject('template').kind === 'server')('a database server that goe
     expect((await admin.get('/healthz')).status).toBe(200);
 
     proxy.restore();
-    await vi.waitFor(async () => expect((await admin.get('/readyz')).status).toBe(200), {
-      timeout: 10_000,
-      interval: 100,
-    });
+    await waitFor(async () => expect((await admin.get('/readyz')).status).toBe(200));
     expect((await admin.get(projects)).body).toEqual(before.body);
     expect((await admin.post('/api/projects/', { name: 'Made after all' })).status).toBe(200);
     service.signal('SIGTERM');

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /*
  * Just after a failover a statement may land on a server that takes no writes. That passes: callers are told to come
@@ -43,10 +44,8 @@ const readiness = async () => (await service.anonymous.get('/readyz')).status;
 
 test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the node says that it is not ready', async () => {
   await setReadOnly(true);
-  await vi.waitUntil(
-    async () => (await readiness()) === 503 && (await sql`select 1`.execute(db).catch(() => undefined)),
-  );
-  await vi.waitUntil(async () => (await admin.get(`/employee/me/${admin.employeeId}/`)).status === 200);
+  await waitUntil(async () => (await readiness()) === 503 && (await sql`select 1`.execute(db).catch(() => undefined)));
+  await waitUntil(async () => (await admin.get(`/employee/me/${admin.employeeId}/`)).status === 200);
 
   const answer = await admin.post('/api/projects/', { name: 'Engine' });
   expect(errorOf(answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
@@ -60,7 +59,7 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
   expect(service.log()).toContain('"code":"25006"');
 
   await setReadOnly(false);
-  await vi.waitUntil(async () => (await readiness()) === 200);
+  await waitUntil(async () => (await readiness()) === 200);
   expect((await admin.post('/api/projects/', { name: 'Engine' })).status).toBe(200);
 });
 
@@ -72,16 +71,14 @@ test.runIf(isDirect)(
   'connections to a standby are not kept: once there is a server that takes writes, the node writes and is ready',
   async () => {
     await setReadOnly(true);
-    await vi.waitUntil(async () => (await readiness()) === 503);
+    await waitUntil(async () => (await readiness()) === 503);
     // Every connection of the pool is to the standby.
     await Promise.all(Array.from({ length: 20 }, () => admin.get(`/api/projects/company/${admin.companyId}/`)));
     await Promise.all(Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Engine' })));
 
     await setDefault(false);
-    await vi.waitUntil(async () => (await readiness()) === 200, { timeout: 20_000 });
-    await vi.waitUntil(async () => (await admin.post('/api/projects/', { name: 'Engine' })).status === 200, {
-      timeout: 20_000,
-    });
+    await waitUntil(async () => (await readiness()) === 200);
+    await waitUntil(async () => (await admin.post('/api/projects/', { name: 'Engine' })).status === 200);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Engine' })),
     );
@@ -93,10 +90,10 @@ test('a mail that is due then is sent when that is over, and counts no attempt f
   const email = 'waiting@example.com';
   expect((await service.anonymous.post('/get-register-otp/', { email })).status).toBe(200);
   await setReadOnly(true);
-  await vi.waitUntil(async () => (await readiness()) === 503);
+  await waitUntil(async () => (await readiness()) === 503);
   await service.app.worker.drain().catch(() => {});
   await setReadOnly(false);
-  await vi.waitUntil(async () => (await readiness()) === 200);
+  await waitUntil(async () => (await readiness()) === 200);
   const waiting = await db.selectFrom('jobs').select(['attempts', 'dead_lettered_at']).execute();
   expect(waiting).toEqual([{ attempts: 0, dead_lettered_at: null }]);
   await service.drain();

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makePipe, type Pipe } from '../support/pipe.ts';
 import { compileCache, endAllProcesses, findFreePort, makeHome, type Home } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /*
  * However the process is told to end, and whatever became of the reader of its output, it has ended within 15 seconds.
@@ -120,9 +121,8 @@ async function start(
   });
   const url = `http://127.0.0.1:${port}`;
   if (waits)
-    await vi.waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, {
+    await waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, {
       timeout: 60_000,
-      interval: 50,
     });
   for (const [pipe, reader] of [
     [stdout, readers.stdout],

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalogue, isReference, type Label, type Table } from '../../db/catalogue.ts';
 import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
@@ -12,6 +12,7 @@ import { createCaller, type Caller } from '../support/actor.ts';
 import { readZip, rowsOf, type Files } from '../support/export-file.ts';
 import { readMails } from '../support/mail-file.ts';
 import { endAllProcesses, launch, makeHome, runToEnd, startProcess, type ServiceProcess } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* One home with the demo company, whose export becomes a second company beside it. In the order of the tests. */
 
@@ -93,7 +94,7 @@ async function signInDemo(service: ServiceProcess): Promise<Caller> {
 async function joinImported(service: ServiceProcess, email: string): Promise<Caller> {
   const anonymous = createCaller(service.url);
   await anonymous.post('/verify-email/', { email });
-  const otp = await vi.waitUntil(() => codeTo(email), { timeout: 10_000 });
+  const otp = await waitUntil(() => codeTo(email));
   const { body } = await anonymous.post('/otp-login/', { email, otp });
   const pair = body.access_token ? body : (await anonymous.post('/otp-login/', { email, otp, company_id: 1 })).body;
   const self = createCaller(service.url, pair);

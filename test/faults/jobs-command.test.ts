@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Db } from '../../db/open.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 import { startSendGrid } from '../support/sendgrid.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* One home, in the order of the tests. */
 
@@ -156,12 +157,12 @@ test(
     expect((await run('requeue', '--all')).stdout).toContain(`requeued: ${ids.late}.`);
     expect((await run('requeue', '--all')).stdout).toContain('No job is dead-lettered.');
     const service = await startProcess(environment);
-    await vi.waitUntil(() => provider.taken.length === 2, { timeout: 20_000 });
+    await waitUntil(() => provider.taken.length === 2);
     expect(provider.taken.map((one) => one.to).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'dead@example.com',
       'failed@example.com',
     ]);
-    await vi.waitUntil(() => service.stdout().includes('a code was not sent: it would have expired by now'));
+    await waitUntil(() => service.stdout().includes('a code was not sent: it would have expired by now'));
 
     // A running service holds the embedded database; a server's is open to both.
     const result = await run('list');
@@ -196,7 +197,7 @@ test.runIf(!isEmbedded)(
         .executeTakeFirstOrThrow(),
     );
     expect(await run('requeue', String(id.job_id))).toMatchObject({ code: 0 });
-    await vi.waitUntil(() => provider.taken.length > before, { timeout: 20_000 });
+    await waitUntil(() => provider.taken.length > before);
     expect(provider.taken.at(-1)).toMatchObject({ to: 'again@example.com', idempotencyKey: 'again' });
     service.signal('SIGTERM');
     expect(await service.ended).toBe(0);

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openEmbedded, openServer } from '../../db/open.ts';
 import { createCaller, type Caller } from '../support/actor.ts';
 import { asOneOfSeveral, endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /*
  * A process is killed again and again while it writes. Of each change that it has committed the audit log has exactly one row, and
@@ -135,7 +136,7 @@ test('each committed change is audited once and reaches every receiver under one
     const caller = me;
     const writing = Array.from({ length: writers }, () => writeUntilGone(caller, () => isGone));
     const enough = answers + answersPerKill.min + Math.random() * (answersPerKill.max - answersPerKill.min);
-    await vi.waitUntil(() => answers >= enough, { timeout: 60_000, interval: 5 });
+    await waitUntil(() => answers >= enough, { timeout: 60_000 });
     service.signal('SIGKILL');
     await service.ended;
     isGone = true;
@@ -145,7 +146,7 @@ test('each committed change is audited once and reaches every receiver under one
   }
 
   // The embedded database can be read only when the process has ended.
-  await vi.waitUntil(
+  await waitUntil(
     async () => {
       const pending = await Promise.all(webhookIds.map((webhookId) => resendPending(me, webhookId)));
       return pending.every((count) => count === 0);

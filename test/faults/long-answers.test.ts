@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
 import { readMails } from '../support/mail-file.ts';
@@ -14,6 +14,7 @@ import {
   type Home,
   type ServiceProcess,
 } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* The longest answers, from a process of its own: what they take of its memory, and of the time of another company. */
 
@@ -56,7 +57,7 @@ async function signIn(url: string): Promise<Session> {
 
 async function codeOf(email: string): Promise<string> {
   const find = () => readMails(join(home.folder, 'mail.jsonl')).find(({ to }) => to === email);
-  const { text } = await vi.waitUntil(find, { timeout: 20_000 });
+  const { text } = await waitUntil(find);
   return /\b\d{6}\b/.exec(text)![0];
 }
 

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Actor, type Answer, type TokenPair } from '../support/actor.ts';
 import { asOneOfSeveral, endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 import { startSendGrid, type Behaviour, type SendGridServer, type Taken } from '../support/sendgrid.ts';
 import { startWork } from '../support/work.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const apiKey = 'SG.the-key-of-a-test';
 const patiently = { timeout: 90_000, interval: 5 };
@@ -65,7 +66,7 @@ type Founder = TokenPair & { employee: { _id: number; companyId: number } };
 async function register(url: string, providers: SendGridServer[]): Promise<Founder> {
   const email = 'ada@example.com';
   await createCaller(url).post('/get-register-otp/', { email });
-  const mail = await vi.waitUntil(() => providers.map(({ taken }) => taken.pop()).find(Boolean), patiently);
+  const mail = await waitUntil(() => providers.map(({ taken }) => taken.pop()).find(Boolean), patiently);
   const otp = /^\d{6}$/m.exec(mail.text)![0];
   const company = { company_name: 'Down', email, otp, first_name: 'Ada', last_name: 'Lovelace' };
   const { status, body } = await createCaller(url).post('/api/create-company-and-employee/', company);
@@ -115,7 +116,7 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
       asAda(url).post('/employee/add/', { first_name: 'Grace', last_name: 'Hopper', companyId, email }),
     );
     await doAll(invited.slice(0, 50), all, (url, email) => createCaller(url).post('/get-register-otp/', { email }));
-    await vi.waitUntil(() => third.provider.countOpen() > 0, patiently);
+    await waitUntil(() => third.provider.countOpen() > 0, patiently);
     third.process.signal('SIGKILL');
     expect(await third.process.ended).toBe('SIGKILL');
 
@@ -126,7 +127,7 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     await doAll(colleagues, both, (url, email) =>
       asAda(url).post('/api/task-chats/', { taskId, sender, message: 'Look', mentionedEmails: [email] }),
     );
-    await vi.waitFor(async () => expect(await countJobs()).toEqual({ mail: expected.length }), patiently);
+    await waitFor(async () => expect(await countJobs()).toEqual({ mail: expected.length }), patiently);
     expect(taken()).toEqual([]);
 
     for (const provider of providers) {
@@ -137,11 +138,11 @@ describe.skipIf(inject('template').kind === 'embedded')('a mail provider that is
     expect(told).toMatchObject({ code: 0, stderr: '' });
 
     // It has taken that one, and the node does not know yet.
-    await vi.waitUntil(() => second.provider.taken.length > 30 && second.provider.countOpen() === 1, patiently);
+    await waitUntil(() => second.provider.taken.length > 30 && second.provider.countOpen() === 1, patiently);
     second.process.signal('SIGKILL');
     expect(await second.process.ended).toBe('SIGKILL');
     expect(taken().length).toBeLessThan(expected.length);
-    await vi.waitFor(async () => expect(await countJobs()).toEqual({}), patiently);
+    await waitFor(async () => expect(await countJobs()).toEqual({}), patiently);
 
     const arrived = countBy(taken(), nameOf);
     expect([...arrived.keys()].toSorted(byLetters)).toEqual(expected.toSorted(byLetters));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCaller, type Caller } from '../support/actor.ts';
 import {
   endAllProcesses,
@@ -13,6 +13,7 @@ import {
   type Home,
   type ServiceProcess,
 } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* One home through several lives, in the order of the tests: each picks up what the one before left. */
 
@@ -31,7 +32,7 @@ afterAll(async () => {
 /** Kills a process while it creates the embedded database: the first start is the next one. */
 async function killFirstStart(): Promise<void> {
   const killed = await launch([process.execPath, 'server/main.ts'], home.environment);
-  await vi.waitUntil(() => existsSync(join(home.folder, 'database.json')), { timeout: 60_000, interval: 5 });
+  await waitUntil(() => existsSync(join(home.folder, 'database.json')), { timeout: 60_000 });
   killed.signal('SIGKILL');
   await killed.ended;
   const state = readFileSync(join(home.folder, 'database.json'), 'utf8');
@@ -60,7 +61,7 @@ async function beginLogin(): Promise<{ finish(): Promise<string> }> {
       'Expect: 100-continue\r\nConnection: close\r\n\r\n',
   );
   // Said when the head has been read, in the same breath in which the request is taken on.
-  await vi.waitUntil(() => String(Buffer.concat(chunks)).includes('100 Continue'), { timeout: 10_000 });
+  await waitUntil(() => String(Buffer.concat(chunks)).includes('100 Continue'));
   chunks.length = 0;
   return {
     async finish() {
@@ -124,7 +125,7 @@ describe('a stop by SIGTERM', () => {
   test('lets a request that has begun have its answer, and exits with 0', async () => {
     const login = await beginLogin();
     service.signal('SIGTERM');
-    await vi.waitUntil(() => service.stdout().includes('stopping'));
+    await waitUntil(() => service.stdout().includes('stopping'));
     expect(await login.finish()).toMatch(/^HTTP\/1\.1 200 [^]*"access_token"/);
     expect(await service.ended).toBe(0);
     expect(service.stdout()).toContain('"stopped"');
@@ -184,9 +185,8 @@ describe('a process whose output nobody reads any more', () => {
     service = await launch([process.execPath, 'server/main.ts'], { ...home.environment, PORT: String(port) });
     service.stopReading();
     service.url = `http://127.0.0.1:${port}`;
-    await vi.waitUntil(async () => (await fetch(`${service.url}/readyz`).catch(() => undefined))?.ok, {
+    await waitUntil(async () => (await fetch(`${service.url}/readyz`).catch(() => undefined))?.ok, {
       timeout: 60_000,
-      interval: 50,
     });
     await signInToDemo();
     service.signal('SIGTERM');

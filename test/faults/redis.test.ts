@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Log } from '../../server/platform/log.ts';
 import { createLimits, type Limits } from '../../server/platform/rate-limits.ts';
 import { closeRedis, waitUntilReady, openRedis } from '../../server/platform/redis.ts';
 import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const redisUrl = process.env['TEST_REDIS_URL'] ?? '';
 
@@ -71,12 +72,12 @@ describe.skipIf(redisUrl === '')('limits in Redis', () => {
     expect(performance.now() - begun).toBeLessThan(2_000);
 
     proxy.cut();
-    await vi.waitFor(() => expect(redis.status).not.toBe('ready'));
+    await waitFor(() => expect(redis.status).not.toBe('ready'));
     expect(await attempt(limits, randomUUID(), 6)).toBe(5);
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await waitFor(() => expect(lines).toHaveLength(1));
 
     proxy.restore();
-    await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 10_000 });
+    await waitFor(() => expect(redis.status).toBe('ready'));
     const key = randomUUID();
     expect(await attempt(limits, key, 5)).toBe(5);
     expect(await attempt(createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }), key, 1)).toBe(0);
@@ -102,14 +103,14 @@ describe.skipIf(redisUrl === '')('a Redis that goes silent', () => {
 
     proxy.freeze();
     for (let asked = 0; asked < 5; asked += 1) await ask();
-    await vi.waitUntil(async () => (await isUp()) === '0');
+    await waitUntil(async () => (await isUp()) === '0');
     const begun = performance.now();
     for (let asked = 0; asked < 20; asked += 1) await ask();
     // Each of them would have waited for 300 ms.
     expect(performance.now() - begun).toBeLessThan(3_000);
 
     proxy.restore();
-    await vi.waitUntil(async () => (await isUp()) === '1', { timeout: 20_000, interval: 50 });
+    await waitUntil(async () => (await isUp()) === '1');
     await ask();
     const told = service.stdout().match(/Redis is [^"]*/g);
     expect(told).toEqual(['Redis is away: each node counts for itself until it is back', 'Redis is back']);

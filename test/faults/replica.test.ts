@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createCaller, type Caller } from '../support/actor.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess, type Home } from '../support/process.ts';
 import { hasPostgresPrograms, startPair } from '../support/standby.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const isServer = inject('template').kind === 'server';
 afterAll(endAllProcesses);
@@ -48,7 +49,7 @@ describe.runIf(isServer && hasPostgresPrograms)('a service with a streaming stan
     const { admin, employeeId, companyId } = await signIn(url, home);
     const { body: tasks } = await admin.get(`/api/tasks/company/${companyId}/`);
     const taskId: number = tasks.results[0]._id;
-    await vi.waitUntil(async () => (await metricsOf(admin)).used === 1, { timeout: 20_000 });
+    await waitUntil(async () => (await metricsOf(admin)).used === 1);
     const before = await metricsOf(admin);
     expect(before.lag).toBeLessThan(20);
 
@@ -76,12 +77,12 @@ describe.runIf(isServer && hasPostgresPrograms)('a service with a streaming stan
 
     await pair.promote();
     const isNotUsed = async () => (await metricsOf(admin)).used === 0;
-    await vi.waitUntil(isNotUsed, { timeout: 20_000 });
+    await waitUntil(isNotUsed);
     expect((await admin.get(timesheet)).body.totalSeconds).toBe(12 * 60);
     await pair.killStandby();
     expect((await admin.get(timesheet)).body.totalSeconds).toBe(12 * 60);
     expect(await admin.get('/readyz')).toMatchObject({ status: 200 });
-    await vi.waitUntil(() => stdout().includes('the replica does not answer'), { timeout: 20_000 });
+    await waitUntil(() => stdout().includes('the replica does not answer'));
     expect(stdout()).toContain('the replica is no standby: long reads go to the primary');
   });
 });

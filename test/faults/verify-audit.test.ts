@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openEmbedded, openServer } from '../../db/open.ts';
 import { sealCompany } from '../../server/features/audit/seals.ts';
 import { readUnsealed } from '../../server/features/audit/verify.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
 import { createCaller } from '../support/actor.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const home = await makeHome();
 afterAll(async () => {
@@ -30,9 +31,8 @@ test('verify-audit says what it checked, exits with 1 where a row was changed, a
   const tokens = await createTokens(await readFile(join(home.folder, 'auth-keys.json'), 'utf8'));
   // Other databases of the server have transactions too.
   const isSealed = async () => (await readUnsealed({ db: database.db, companyId: 1 })).rows === 0;
-  await vi.waitUntil(async () => (await sealCompany({ database, tokens }, 1)) === 0 && isSealed(), {
+  await waitUntil(async () => (await sealCompany({ database, tokens }, 1)) === 0 && isSealed(), {
     timeout: 120_000,
-    interval: 50,
   });
   await database.close();
   const intact = await verify();

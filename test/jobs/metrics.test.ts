@@ -78,5 +78,5 @@ test('a database that hangs, or refuses, leaves out the counts of jobs and nothi
     expect(text).toContain('job_attempts_total{handler="send-code"');
     expect(text).not.toMatch(/^jobs(_oldest_pending_seconds|\{)/m);
   }
-  await expect.poll(() => read('jobs{state="dead_lettered"}'), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => read('jobs{state="dead_lettered"}')).toBe(0);
 });

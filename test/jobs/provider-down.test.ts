@@ -1,4 +1,4 @@
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { handlers } from '../../server/jobs/handlers.ts';
 import { createWorker, type Worker } from '../../server/jobs/worker.ts';
 import { createSendGridMailer } from '../../server/mail/sendgrid-mailer.ts';
@@ -6,6 +6,7 @@ import type { Actor } from '../support/actor.ts';
 import { startSendGrid, type Behaviour, type SendGridServer } from '../support/sendgrid.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* In one process and in the test's own clock; test/faults/mail-provider-down.test.ts does it with real processes. */
 
@@ -114,7 +115,7 @@ test('a worker that is gone in mid-send leaves nothing unsent, and one mail sent
   const expected = await causeMails(2);
   const heir = await startProvider({ times: { leaseMs, renewMs: 5_000 } });
   const drained = gone.worker.drain();
-  await vi.waitUntil(() => gone.provider.taken.length === 3, { timeout: 20_000 });
+  await waitUntil(() => gone.provider.taken.length === 3);
   const stopped = gone.worker.stop();
 
   await heir.worker.drain();

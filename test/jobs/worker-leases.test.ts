@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createWorker, type Worker } from '../../server/jobs/worker.ts';
 import { enqueueJob, jobHandler } from '../../server/kernel/job.ts';
 import { renderMail } from '../../server/mail/mail-template.ts';
 import { startService } from '../support/service.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { database, clock, app, mailbox } = service;
@@ -13,8 +14,6 @@ beforeEach(() => database.db.deleteFrom('jobs').execute());
 /** Long, so that a slow machine does not use it up; the clock goes over it. */
 const leaseMs = 120_000;
 const never = 1_000_000_000;
-const patiently = { timeout: 20_000 };
-
 /** A mail that a test lets go on when it likes: each run waits for a gate of its own. */
 function makeGatedMail() {
   const runs: { open(): void }[] = [];
@@ -49,17 +48,17 @@ test('a job that runs far longer than its lease runs at one place only', async (
   const { runs, enqueue, worker } = makeGatedMail();
   await enqueue('long@example.com');
   const first = worker(10).drain();
-  await vi.waitUntil(() => runs.length === 1, patiently);
+  await waitUntil(() => runs.length === 1);
   const other = worker(10);
   for (let round = 0; round < 6; round += 1) {
     clock.advance({ ms: leaseMs * 0.75 });
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { leased_until: until } = await database.db
         .selectFrom('jobs')
         .select('leased_until')
         .executeTakeFirstOrThrow();
       expect(until!.getTime()).toBeGreaterThan(clock.now().getTime() + leaseMs / 2);
-    }, patiently);
+    });
     await other.drain();
   }
   expect(runs).toHaveLength(1);
@@ -74,7 +73,7 @@ test('a job of a worker that died is run by another one when its lease is over, 
   await enqueue('dead@example.com');
   // It never comes back to renew anything, as if it were gone.
   const dead = worker(never).drain();
-  await vi.waitUntil(() => runs.length === 1, patiently);
+  await waitUntil(() => runs.length === 1);
   const heir = worker(10);
   clock.advance({ ms: leaseMs - 60_000 });
   await heir.drain();
@@ -82,7 +81,7 @@ test('a job of a worker that died is run by another one when its lease is over, 
 
   clock.advance({ ms: 61_000 });
   const inherited = heir.drain();
-  await vi.waitUntil(() => runs.length === 2, patiently);
+  await waitUntil(() => runs.length === 2);
   // It was not gone but frozen, and goes on: its lease is over, so it sends nothing and writes nothing about the job.
   runs[0]!.open();
   await dead;
@@ -113,9 +112,9 @@ test('a job whose deletion fails at first is deleted later, and its mail not sen
   await enqueue('kept@example.com');
   const allow = await refuseDeletes();
   const drained = worker(10).drain();
-  await vi.waitUntil(() => runs.length === 1, patiently);
+  await waitUntil(() => runs.length === 1);
   runs[0]!.open();
-  await vi.waitUntil(() => mailbox.to('kept@example.com').length === 1, patiently);
+  await waitUntil(() => mailbox.to('kept@example.com').length === 1);
   await allow();
   await drained;
   expect(await countJobs()).toBe(0);
@@ -128,9 +127,9 @@ test('a job that could not be deleted while its worker lived sends its mail once
   const allow = await refuseDeletes();
   const first = worker(10);
   const drained = first.drain();
-  await vi.waitUntil(() => runs.length === 1, patiently);
+  await waitUntil(() => runs.length === 1);
   runs[0]!.open();
-  await vi.waitUntil(() => mailbox.to('twice@example.com').length === 1, patiently);
+  await waitUntil(() => mailbox.to('twice@example.com').length === 1);
   await first.stop();
   await drained;
   await allow();
@@ -138,7 +137,7 @@ test('a job that could not be deleted while its worker lived sends its mail once
 
   clock.advance({ ms: leaseMs + 1_000 });
   const again = worker(10).drain();
-  await vi.waitUntil(() => runs.length === 2, patiently);
+  await waitUntil(() => runs.length === 2);
   runs[1]!.open();
   await again;
   expect(mailbox.to('twice@example.com')).toHaveLength(2);
@@ -156,7 +155,7 @@ test('a job whose process dies at each attempt is dead-lettered after as many at
     .execute();
   clock.advance({ ms: 1 });
   const drained = worker(10).drain();
-  await vi.waitUntil(() => runs.length === 1, patiently);
+  await waitUntil(() => runs.length === 1);
   runs[0]!.open();
   await drained;
   expect(runs).toHaveLength(1);

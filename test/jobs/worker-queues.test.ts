@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { handlers } from '../../server/jobs/handlers.ts';
 import { createWorker } from '../../server/jobs/worker.ts';
@@ -6,6 +6,7 @@ import { enqueueJob, jobHandler } from '../../server/kernel/job.ts';
 import type { Mailer } from '../../server/mail/mailer.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { database, clock, app, mailbox, anonymous } = service;
@@ -38,8 +39,6 @@ function startWorker({ mailer, letGo }: { mailer: Mailer; letGo(): void }): void
   });
 }
 
-const patiently = { timeout: 20_000 };
-
 const askForCodes = async (addresses: string[]) => {
   for (const email of addresses) await anonymous.post('/get-register-otp/', { email });
 };
@@ -53,33 +52,27 @@ test('a provider that hangs with all that it was given delays no notification', 
   startWorker(provider);
   const addresses = Array.from({ length: 30 }, (_, index) => `held${index}@example.com`);
   await askForCodes(addresses);
-  await vi.waitUntil(() => provider.held.length >= 3, patiently);
+  await waitUntil(() => provider.held.length >= 3);
 
   await grace.post('/api/task-chats/', { taskId, sender: grace.employeeId, message: 'Look' });
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { body } = await ada.get(`/notifications/unread-count/${ada.employeeId}/`);
     expect(body.unread).toBe(1);
-  }, patiently);
+  });
   expect(mailbox.mails.filter((mail) => mail.to.startsWith('held'))).toEqual([]);
 
   provider.letGo();
-  await vi.waitFor(
-    () => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)),
-    patiently,
-  );
+  await waitFor(() => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)));
 });
 
 test('one mail that hangs holds up no other mail', async () => {
   const provider = holdUp((address) => address === 'slow@example.com');
   await askForCodes(['slow@example.com']);
   startWorker(provider);
-  await vi.waitUntil(() => provider.held.length === 1, patiently);
+  await waitUntil(() => provider.held.length === 1);
   const addresses = Array.from({ length: 30 }, (_, index) => `quick${index}@example.com`);
   await askForCodes(addresses);
-  await vi.waitFor(
-    () => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)),
-    patiently,
-  );
+  await waitFor(() => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)));
   expect(mailbox.to('slow@example.com')).toEqual([]);
 });
 
@@ -98,10 +91,7 @@ test('mail goes out one by one while the provider is quick, so that a kill can r
   const addresses = Array.from({ length: 20 }, (_, index) => `single${index}@example.com`);
   await askForCodes(addresses);
   startWorker({ mailer, letGo: () => {} });
-  await vi.waitFor(
-    () => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)),
-    patiently,
-  );
+  await waitFor(() => expect(addresses.map((one) => mailbox.to(one).length)).toEqual(addresses.map(() => 1)));
   expect(most).toBe(1);
 });
 

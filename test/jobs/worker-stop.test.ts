@@ -1,8 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createWorker } from '../../server/jobs/worker.ts';
 import { enqueueJob, jobHandler } from '../../server/kernel/job.ts';
 import { startService } from '../support/service.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { database, clock, app, mailbox } = service;
@@ -23,7 +24,7 @@ test('a worker that is told to stop finishes what it has begun and leaves the re
 
   const worker = createWorker({ ...app.services, mailer: mailbox }, [slow]);
   worker.start();
-  await vi.waitUntil(() => ran.length > 0);
+  await waitUntil(() => ran.length > 0);
   const stopped = worker.stop();
   open();
   await stopped;

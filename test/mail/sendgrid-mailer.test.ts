@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { MailNotTaken, type Mail, type Mailer } from '../../server/mail/mailer.ts';
 import { createSendGridMailer, type SendGridOptions } from '../../server/mail/sendgrid-mailer.ts';
 import { startSendGrid, type Behaviour, type SendGridServer } from '../support/sendgrid.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const apiKey = 'SG.the-key-of-a-test';
 const code = '042917';
@@ -195,7 +196,7 @@ describe('a provider that gives no whole answer', () => {
       expect(error.message).toBe('SendGrid did not answer within 0.3 seconds');
       expect(error.isRefused).toBe(false);
       // The connection goes as well: nothing is left waiting.
-      await vi.waitUntil(() => server.countOpen() === 0);
+      await waitUntil(() => server.countOpen() === 0);
     },
   );
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, expect, vi } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { followMails, type Mail } from '../support/mail-file.ts';
 import { endAllProcesses, makeHome, startProcess, type ServiceProcess } from '../support/process.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { createPeople, type People } from './people.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /*
  * The service seen from outside: a process as an operator starts it, and nothing of it but HTTP, WebSocket, server-sent events
@@ -63,16 +64,13 @@ function openMails(file: string): Mails {
     async causedBy(act, to, template) {
       const before = all().length;
       await act();
-      return vi.waitFor(
-        () => {
-          const found = all()
-            .slice(before)
-            .find((mail) => mail.to === to && mail.template === template);
-          expect(found, `a mail to ${to} by the template ${template}`).toBeDefined();
-          return found!;
-        },
-        { timeout: 20_000, interval: 20 },
-      );
+      return waitFor(() => {
+        const found = all()
+          .slice(before)
+          .find((mail) => mail.to === to && mail.template === template);
+        expect(found, `a mail to ${to} by the template ${template}`).toBeDefined();
+        return found!;
+      });
     },
   };
 }

@@ -1,6 +1,7 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { headersOf, type Answer, type Pair } from './caller.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /** An event as it came: what tRPC sent as `id`, beside the event itself. */
 export type Event = { id: number; type: string; at: string; trackedId: string } & Record<string, Answer['body']>;
@@ -29,25 +30,24 @@ function keep(close: () => void) {
     isStarted: false,
     isClosed: false,
   };
-  const until = async (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
   const subscribed: Subscribed = {
     events,
     close,
     async hears(count) {
-      await until(() => expect(events.length).toBeGreaterThanOrEqual(count));
+      await waitFor(() => expect(events.length).toBeGreaterThanOrEqual(count));
       return events;
     },
     async errorCode() {
-      await until(() => expect(state.code).toBeDefined());
+      await waitFor(() => expect(state.code).toBeDefined());
       return state.code!;
     },
     async closed() {
-      await until(() => expect(state.isClosed).toBe(true));
+      await waitFor(() => expect(state.isClosed).toBe(true));
       return state.closeCode;
     },
   };
   const begun = async (): Promise<Subscribed> => {
-    await until(() => expect(state.isStarted || state.code !== undefined || state.isClosed).toBe(true));
+    await waitFor(() => expect(state.isStarted || state.code !== undefined || state.isClosed).toBe(true));
     return subscribed;
   };
   const take = (tracked: { id?: string; data?: object } | undefined): void => {

@@ -1,7 +1,8 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRedisBus } from '../../server/platform/redis-bus.ts';
 import { closeRedis, openRedis } from '../../server/platform/redis.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* A Redis, as far as a subscriber asks it, that can end a connection in the moment in which it subscribes. */
 
@@ -43,12 +44,12 @@ test('a connection that ends while it subscribes is replaced, and ends no proces
   const bus = createRedisBus(client);
   const received: (string | undefined)[] = [];
   bus.listen((message) => received.push(message));
-  await vi.waitUntil(() => received.includes('hello'), { timeout: 5_000 });
+  await waitUntil(() => received.includes('hello'));
 
   cuts = 1;
   received.length = 0;
   for (const socket of sockets) socket.destroy();
-  await vi.waitUntil(() => subscriptions > 1 && received.includes('hello'), { timeout: 10_000 });
+  await waitUntil(() => subscriptions > 1 && received.includes('hello'));
   expect([cuts, received.includes(undefined)]).toEqual([0, true]);
   await bus.close();
   await closeRedis(client);

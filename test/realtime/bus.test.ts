@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Bus } from '../../db/bus.ts';
 import { openServer } from '../../db/open.ts';
 import { createRedisBus } from '../../server/platform/redis-bus.ts';
 import { closeRedis, waitUntilReady, openRedis } from '../../server/platform/redis.ts';
 import { openClone } from '../support/database.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 /** What a bus brings, from the moment on from which it hears everything. */
 async function hear(bus: Bus): Promise<(string | undefined)[]> {
   const heard: (string | undefined)[] = [];
   bus.listen((message) => void heard.push(message));
-  await vi.waitUntil(() => heard.length > 0, { interval: 5 });
+  await waitUntil(() => heard.length > 0);
   return heard;
 }
 
@@ -31,7 +32,7 @@ describe.skipIf(template.kind === 'embedded')('between processes on one PostgreS
     const messages: string[] = Array.from({ length: 300 }, () => randomUUID());
     for (const message of messages) here.bus.send(message);
     for (const heard of [own, other])
-      await vi.waitFor(() => expect(heard.filter((one) => messages.includes(one ?? ''))).toEqual(messages));
+      await waitFor(() => expect(heard.filter((one) => messages.includes(one ?? ''))).toEqual(messages));
   });
 
   test('a listener whose connection breaks gets another one, and learns that it may have missed something', async () => {
@@ -43,9 +44,9 @@ describe.skipIf(template.kind === 'embedded')('between processes on one PostgreS
       where datname = current_database() and application_name = 'work-management-service events' and query like 'listen %' and pid <> pg_backend_pid()`.execute(
       here.db,
     );
-    await vi.waitFor(() => expect(heard.filter((one) => one === undefined)).toHaveLength(2));
+    await waitFor(() => expect(heard.filter((one) => one === undefined)).toHaveLength(2));
     const message = randomUUID();
-    await vi.waitFor(() => {
+    await waitFor(() => {
       here.bus.send(message);
       expect(heard).toContain(message);
     });
@@ -78,7 +79,7 @@ test.skipIf(redisUrl === '')('a message through Redis reaches all who listen', a
   const [here, there] = [await open(), await open()];
   const [own, other] = await Promise.all([hear(here), hear(there)]);
   const message = randomUUID();
-  await vi.waitFor(() => {
+  await waitFor(() => {
     here.send(message);
     expect([own.includes(message), other.includes(message)]).toEqual([true, true]);
   });

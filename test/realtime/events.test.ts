@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { appendEvent } from '../../server/kernel/append-event.ts';
 import type { Actor } from '../support/actor.ts';
 import { overEvents, overWebSocket, type Heard, type Way } from '../support/listener.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const service = await startService();
 const { url, database } = service;
@@ -239,7 +240,7 @@ test('what is sent is counted', async () => {
   await way.listen('notifications.onMine');
   const listener = await way.listen('comments.onTask', { taskId });
   const sent = async () => Number(/^events_sent_total (\d+)$/m.exec(await metrics())![1]);
-  await vi.waitFor(async () => expect(await metrics()).toMatch(/^event_connections 1$/m));
+  await waitFor(async () => expect(await metrics()).toMatch(/^event_connections 1$/m));
   expect(await metrics()).toMatch(/^event_subscriptions 2$/m);
   const before = await sent();
   await say(admin, taskId, 'One');
@@ -247,6 +248,6 @@ test('what is sent is counted', async () => {
   expect(await sent()).toBe(before + 1);
   await way.close();
   ways.splice(0);
-  await vi.waitFor(async () => expect(await metrics()).toMatch(/^event_connections 0$/m));
+  await waitFor(async () => expect(await metrics()).toMatch(/^event_connections 0$/m));
   expect(await metrics()).toMatch(/^event_subscriptions 0$/m);
 });

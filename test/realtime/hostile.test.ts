@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { overWebSocket } from '../support/listener.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { url } = service;
@@ -47,7 +48,7 @@ async function say(taskId: number, text = message): Promise<void> {
   expect(status).toBe(200);
 }
 
-const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { timeout: 60_000, interval: 5 });
+const until = (isSo: () => boolean | Promise<boolean>) => waitUntil(isSo, { timeout: 60_000 });
 
 /** The bytes in the service's memory for a subscriber who does not read. */
 async function waitingBytes(): Promise<number> {

@@ -8,6 +8,7 @@ import type { CloseReason, Connection, Transport } from '../../server/platform/c
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
@@ -66,7 +67,7 @@ test('a connection whose other end is gone is given up, and one that answers is 
   there.send(JSON.stringify({ id: 2, method: 'query', params: { path: 'sessions.list' } }));
   await once(there, 'message');
   vi.advanceTimersByTime(10_100);
-  await vi.waitFor(async () => expect(await connections()).toBe(1), { timeout: 5_000 });
+  await waitFor(async () => expect(await connections()).toBe(1));
   expect(there.readyState).toBe(WebSocket.OPEN);
 });
 
@@ -94,7 +95,7 @@ test('who has nothing to read for a while is not taken for one who does not read
   expect(subscribed).toHaveLength(2);
   for (const one of subscribed) one.emit('timeout');
   await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message: 'Still there?' });
-  await vi.waitUntil(() => heard.includes('Still there?'), { timeout: 10_000 });
+  await waitUntil(() => heard.includes('Still there?'));
   await signIn(socket);
   expect([socket.readyState, answer.closed]).toEqual([WebSocket.OPEN, false]);
 });

@@ -7,6 +7,7 @@ import type { Member } from '../../server/kernel/context.ts';
 import { streamKey, type SubscribeOptions } from '../../server/kernel/streams.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { services } = service.app;
@@ -15,7 +16,6 @@ const { companyId, employeeId } = admin;
 const { projectId, taskId: busyTaskId } = await startWork(admin);
 
 /** Far beyond what is guaranteed, for a busy machine; a notification that is not made up for is waited for without end. */
-const patiently = { timeout: 20_000, interval: 10 };
 const connection = { addSubscription: () => () => {}, ready: () => undefined, reserve: () => {} };
 
 const comment = (taskId: number) => admin.post('/api/task-chats/', { taskId, sender: employeeId, message: 'Look' });
@@ -67,9 +67,9 @@ test('an event whose notification is lost arrives, however often other streams w
   const taskId = await addTask(admin, projectId);
   const heard = await node.subscribe(taskId);
   await comment(taskId);
-  await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+  await waitFor(() => expect(heard).toEqual(['1']));
   await comment(taskId);
-  await vi.waitFor(() => expect(heard).toEqual(['1', '2']), patiently);
+  await waitFor(() => expect(heard).toEqual(['1', '2']));
 });
 
 test('a notification that came while the database was away is kept for the next read', async () => {
@@ -84,9 +84,9 @@ test('a notification that came while the database was away is kept for the next 
   node.setAway(true);
   const before = failures();
   node.notify(taskId);
-  await vi.waitUntil(() => failures() > before, patiently);
+  await waitUntil(() => failures() > before);
   node.setAway(false);
-  await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+  await waitFor(() => expect(heard).toEqual(['1']));
 });
 
 test('an event that cannot be built keeps back its own stream, and no other', async () => {
@@ -103,7 +103,7 @@ test('an event that cannot be built keeps back its own stream, and no other', as
     at: new Date(),
   });
   await comment(taskId);
-  await vi.waitFor(() => expect(heard).toEqual(['1']), patiently);
+  await waitFor(() => expect(heard).toEqual(['1']));
   expect(heardOfBroken).toEqual([]);
   expect(service.log()).toContain('an event could not be built: its subscribers wait');
 });

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createTRPCClient, createWSClient, httpSubscriptionLink, wsLink, type TRPCClient } from '@trpc/client';
 import { EventSource } from 'eventsource';
-import { vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { AppRouter } from '../../server/router.ts';
 import type { TokenPair } from '../support/actor.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /* Those who read what is said on some tasks, until they stop: their connection stays open and nobody takes from it. */
 
@@ -114,7 +114,7 @@ async function listen(client: TRPCClient<AppRouter>, taskIds: number[]) {
       },
     ),
   );
-  await vi.waitUntil(() => started >= taskIds.length, { timeout: 15_000, interval: 5 });
+  await waitUntil(() => started >= taskIds.length);
   return { heard, latenessMs, close: () => subscriptions.forEach((one) => one.unsubscribe()) };
 }
 
@@ -131,7 +131,7 @@ export async function stalledSocket({ url, pair, taskIds }: Place, lastEventId?:
   let started = 0;
   socket.on('message', (data: Buffer) => void (started += String(data).includes('"started"') ? 1 : 0));
   socket.send(JSON.stringify(calls));
-  await vi.waitUntil(() => started === calls.length, { timeout: 15_000, interval: 5 });
+  await waitUntil(() => started === calls.length);
   socket.pause();
   return () => socket.terminate();
 }

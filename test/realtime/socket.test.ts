@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { overEvents, overWebSocket } from '../support/listener.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const service = await startService({
   requestsPerMinute: 1_000,
@@ -146,7 +147,7 @@ describe('a WebSocket', () => {
     const oneMore = await way.listen('comments.onTask', { taskId });
     expect(await oneMore.ends()).toBe('TOO_MANY_SUBSCRIPTIONS');
     listeners[0]!.stop();
-    await vi.waitFor(async () => expect((await way.listen('comments.onTask', { taskId })).errorCode()).toBeUndefined());
+    await waitFor(async () => expect((await way.listen('comments.onTask', { taskId })).errorCode()).toBeUndefined());
     await say();
     expect(await listeners[99]!.hears(1)).toHaveLength(1);
   });
@@ -206,7 +207,7 @@ test('who reads nothing is cut off at a bound and can go on later, while others 
   await other.hears(count);
   expect(kept).toBeGreaterThan(100 * 1024);
   expect(kept).toBeLessThan(512 * 1024);
-  await vi.waitFor(async () => expect(await waitingBytes()).toBe(0), { timeout: 14_000, interval: 100 });
+  await waitFor(async () => expect(await waitingBytes()).toBe(0), { timeout: 14_000 });
   await say();
   const again = await way.listen('comments.onTask', { taskId: large, lastEventId: String(count - 3) });
   expect((await again.hears(3)).map(({ id }) => id)).toEqual([count - 2, count - 1, count]);

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
 import { endAllProcesses, makeHome, startProcess } from '../support/process.ts';
 import { addTask } from '../support/work.ts';
 import { readOverEvents, readOverWebSocket, stalledEvents, stalledSocket, type Reader } from './readers.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const mib = 1024 * 1024;
 const stalledSockets = 200;
@@ -35,7 +36,7 @@ async function register(): Promise<Person> {
   const email = 'ada@example.com';
   await anonymous.post('/get-register-otp/', { email });
   const lastCode = async () => /\\n(\d{6})\\n/.exec(await readFile(join(home.folder, 'mail.jsonl'), 'utf8'))![1];
-  const otp = await vi.waitFor(lastCode, { timeout: 10_000 });
+  const otp = await waitFor(lastCode);
   const company = { company_name: 'Stalls', email, otp, first_name: 'Ada', last_name: 'Lovelace' };
   const { status, body } = await anonymous.post('/api/create-company-and-employee/', company);
   expect(status).toBe(200);
@@ -95,7 +96,7 @@ test('those who read nothing cost little memory and hold up nobody, and can go o
   }
   const countOf = ({ heard }: Reader): number => [...heard.values()].flat().length;
   const hearAll = (readers: Reader[]): Promise<boolean> =>
-    vi.waitUntil(() => readers.every((reader) => countOf(reader) >= begun), { timeout: 30_000, interval: 10 });
+    waitUntil(() => readers.every((reader) => countOf(reader) >= begun));
 
   const healthy = [
     ...(await Promise.all([readOverWebSocket(place), readOverWebSocket(place), readOverWebSocket(place)])),
@@ -137,7 +138,7 @@ test('those who read nothing cost little memory and hold up nobody, and can go o
   expect(takeLateness(healthy)).toBeLessThan(latenessMax);
 
   // They are cut off, so that nothing of them stays; those who come back get what they missed.
-  await vi.waitUntil(async () => (await measure()).connections < stalledSockets, { timeout: 30_000, interval: 200 });
+  await waitUntil(async () => (await measure()).connections < stalledSockets, { interval: 200 });
   for (const reader of halting) reader.readOn();
   await hearAll([...healthy, ...halting]);
   // Nobody else was cut off with them.

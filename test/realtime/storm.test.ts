@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openServer } from '../../db/open.ts';
 import { createCaller, type Caller, type TokenPair } from '../support/actor.ts';
 import { overEvents, overWebSocket, type Heard } from '../support/listener.ts';
 import { asOneOfSeveral, endAllProcesses, makeHome, startProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { addTask } from '../support/work.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const writes = 5_000;
 const writers = 12;
@@ -45,13 +46,10 @@ async function register(url: string, dataFolder: string): Promise<Person> {
   const anonymous = createCaller(url);
   const email = 'ada@example.com';
   await anonymous.post('/get-register-otp/', { email });
-  const otp = await vi.waitFor(
-    async () => {
-      const [mail] = (await readFile(join(dataFolder, 'mail.jsonl'), 'utf8')).trim().split('\n');
-      return /^\d{6}$/m.exec((JSON.parse(mail!) as { text: string }).text)![0];
-    },
-    { timeout: 10_000 },
-  );
+  const otp = await waitFor(async () => {
+    const [mail] = (await readFile(join(dataFolder, 'mail.jsonl'), 'utf8')).trim().split('\n');
+    return /^\d{6}$/m.exec((JSON.parse(mail!) as { text: string }).text)![0];
+  });
   const company = { company_name: 'Storm', email, otp, first_name: 'Ada', last_name: 'Lovelace' };
   const { status, body } = await anonymous.post('/api/create-company-and-employee/', company);
   expect(status).toBe(200);
@@ -117,7 +115,7 @@ describe.skipIf(inject('template').kind === 'embedded')('three nodes, cuts and a
       }
     }
     async function killOne(): Promise<void> {
-      await vi.waitUntil(() => done > writes / 2, { timeout: 240_000 });
+      await waitUntil(() => done > writes / 2, { timeout: 240_000 });
       const [, , victim] = nodes;
       victim!.isDead = true;
       victim!.process.signal('SIGKILL');

@@ -7,6 +7,7 @@ import { addTask, startWork } from '../support/work.ts';
 import { connect, sessionOf } from './clients.ts';
 import { countingOf, onTask } from './hearing.ts';
 import { startWiretap } from './wiretap.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { url } = service;
@@ -66,7 +67,7 @@ describe('the way that events come', () => {
     onTestFinished(() => void vi.unstubAllGlobals());
     line.refuseUpgrades();
     line.cut();
-    await vi.waitUntil(() => line.requests().length >= 5, { timeout: 15_000 });
+    await waitUntil(() => line.requests().length >= 5);
     expect(new Set(line.requests())).toEqual(new Set(['GET /trpc?connectionParams=1']));
   });
 
@@ -87,7 +88,7 @@ describe('the way that events come', () => {
     onTestFinished(() => proxy.close());
     proxy.cut();
     const heard = onTask(listen(proxy.url), taskId);
-    await vi.waitUntil(() => proxy.accepted() >= 3, { timeout: 15_000 });
+    await waitUntil(() => proxy.accepted() >= 3);
     expect(heard.statuses).toContain('waiting');
     expect(heard.statuses).not.toContain('live');
     proxy.restore();
@@ -109,7 +110,7 @@ describe('the way that events come', () => {
     onTestFinished(() => server.closeAllConnections());
     const { port } = server.address() as AddressInfo;
     const heard = onTask(connect(`http://127.0.0.1:${port}`, { events: 'sse' }), 1);
-    await vi.waitUntil(() => asked.length === 3 && heard.statuses.at(-1) === 'live', { timeout: 10_000 });
+    await waitUntil(() => asked.length === 3 && heard.statuses.at(-1) === 'live');
     expect(heard.statuses).toEqual(['connecting', 'waiting', 'connecting', 'live', 'waiting', 'connecting', 'live']);
     expect(asked.map((url) => /"lastEventId":"(\w+)"/.exec(url)![1])).toEqual(['now', 'now', '5']);
   });
@@ -122,6 +123,6 @@ describe('the way that events come', () => {
     await heard.isLive();
     client.close();
     expect(await heard.ended).toBe('in peace');
-    await vi.waitFor(async () => expect(await subscriptions()).toEqual(before));
+    await waitFor(async () => expect(await subscriptions()).toEqual(before));
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ClientOptions, SessionChange } from 'work-management-client';
 import { appendEvent } from '../../server/kernel/append-event.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -7,6 +7,7 @@ import { addTask, startWork } from '../support/work.ts';
 import { codeOf, connect, sessionOf } from './clients.ts';
 import { countingOf, hear, onTask } from './hearing.ts';
 import { startWiretap } from './wiretap.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 const service = await startService();
 const { url, database } = service;
@@ -49,7 +50,7 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
     for (let round = 0; round < 3; round += 1) {
       proxy.cut();
       await Promise.all(upTo(6).map((number) => say(taskId, `Round ${round}, ${number}`)));
-      await vi.waitUntil(() => heard.statuses.at(-1) === 'waiting');
+      await waitUntil(() => heard.statuses.at(-1) === 'waiting');
       proxy.restore();
       await Promise.all(upTo(4).map((number) => say(taskId, `Round ${round} is over, ${number}`)));
       await heard.hears(10 * (round + 1));
@@ -83,10 +84,10 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
     expect((await subscriptions())[1]).toBe(before[1] + 2);
     aborted.stop();
     expect(await aborted.ended).toBe('in peace');
-    await vi.waitFor(async () => expect((await subscriptions())[1]).toBe(before[1] + 1));
+    await waitFor(async () => expect((await subscriptions())[1]).toBe(before[1] + 1));
     left.stop();
     expect(await left.ended).toBe('in peace');
-    await vi.waitFor(async () => expect(await subscriptions()).toEqual(before));
+    await waitFor(async () => expect(await subscriptions()).toEqual(before));
 
     const stream = client.comments.onTask({ taskId });
     const next = stream.next();
@@ -101,7 +102,7 @@ describe.each([['websocket'], ['sse']] as const)('events by %s', (events) => {
       expect(event.type).toBe('comment.created');
       break;
     }
-    await vi.waitFor(async () => expect(await subscriptions()).toEqual(before));
+    await waitFor(async () => expect(await subscriptions()).toEqual(before));
   });
 
   test('are refused by name, and no more is tried', async () => {

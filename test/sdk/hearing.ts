@@ -1,6 +1,7 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { isApiError, type Client, type EventOf } from 'work-management-client';
 import type { Service } from '../support/service.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 export type Heard = EventOf<'comments.onTask'> | EventOf<'notifications.onMine'>;
 
@@ -32,8 +33,8 @@ export function hear(
     ended,
     stop: () => stop.abort(),
     ids: () => events.map(({ id }) => id),
-    isLive: () => vi.waitUntil(() => statuses.at(-1) === 'live', { timeout: 15_000 }),
-    hears: (count: number) => vi.waitUntil(() => events.length >= count, { timeout: 20_000 }),
+    isLive: () => waitUntil(() => statuses.at(-1) === 'live'),
+    hears: (count: number) => waitUntil(() => events.length >= count),
   };
 }
 
@@ -51,7 +52,7 @@ export function countingOf({ anonymous }: Service) {
     subscriptions,
     /** Waits until those of the tests before have gone. */
     async quiet(): Promise<[0, 0]> {
-      await vi.waitFor(async () => expect(await subscriptions()).toEqual([0, 0]));
+      await waitFor(async () => expect(await subscriptions()).toEqual([0, 0]));
       return [0, 0];
     },
   };

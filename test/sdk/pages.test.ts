@@ -20,6 +20,7 @@ import { blocksOf } from '../support/pages.ts';
 import { password, startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
 import { startWiretap } from './wiretap.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /* The code of the client's pages as files of a project that has installed the client: compiled there, and run. */
 
@@ -279,7 +280,7 @@ describe('a page with React', async () => {
     for (let number = 0; number < 21; number += 1)
       await client.tasks.create({ projectId: _id, title: `Task ${number}` });
     const { observer, titles } = watchList(queryClient, taskList(client, { projectId: _id }));
-    await vi.waitFor(() => expect(titles()?.map(({ length }) => length)).toEqual([20]));
+    await waitFor(() => expect(titles()?.map(({ length }) => length)).toEqual([20]));
     expect(observer.getCurrentResult().hasNextPage).toBe(true);
     await observer.fetchNextPage();
     expect(titles()?.map(({ length }) => length)).toEqual([20, 1]);
@@ -292,7 +293,7 @@ describe('a page with React', async () => {
     const before = line.requests().length;
     const observer = new QueryObserver(queryClient, taskQuery(client, 999_999));
     onTestFinished(observer.subscribe(() => {}));
-    await vi.waitFor(() => expect(observer.getCurrentResult().failureCount).toBe(1));
+    await waitFor(() => expect(observer.getCurrentResult().failureCount).toBe(1));
     expect(observer.getCurrentResult().status).toBe('error');
     expect(isApiError(observer.getCurrentResult().error, 'NOT_FOUND')).toBe(true);
     expect(line.requests().length - before).toBe(1);
@@ -313,9 +314,9 @@ describe('a page with React', async () => {
     const { queryKey } = taskList(client);
     const observer = new InfiniteQueryObserver(queryClient, taskList(client) as never);
     const leave = observer.subscribe(() => {});
-    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await waitFor(() => expect(signals).toHaveLength(1));
     leave();
-    await vi.waitFor(() => expect(signals[0]!.aborted).toBe(true));
+    await waitFor(() => expect(signals[0]!.aborted).toBe(true));
     expect(queryClient.getQueryState(queryKey)).toMatchObject({ status: 'pending', fetchStatus: 'idle' });
   });
 
@@ -328,17 +329,17 @@ describe('a page with React', async () => {
     const following = followTasks(client, queryClient, _id, signal);
     const lists = () => line.requests().filter((one) => one.includes('tasks.list')).length;
     // Once for the page, and again when the stream is live.
-    await vi.waitFor(() => expect([lists(), queryClient.isFetching(), titles()]).toEqual([2, 0, [['First']]]));
+    await waitFor(() => expect([lists(), queryClient.isFetching(), titles()]).toEqual([2, 0, [['First']]]));
 
     await client.tasks.update({ task_id: task._id, title: 'Second' });
-    await vi.waitFor(() => expect(titles()).toEqual([['Second']]));
+    await waitFor(() => expect(titles()).toEqual([['Second']]));
     expect(lists()).toBe(2);
     expect(queryClient.getQueryData(taskQuery(client, task._id).queryKey)).toMatchObject({ title: 'Second' });
 
     await client.tasks.create({ projectId: _id, title: 'Third' });
-    await vi.waitFor(() => expect(titles()?.[0]?.toSorted()).toEqual(['Second', 'Third']));
+    await waitFor(() => expect(titles()?.[0]?.toSorted()).toEqual(['Second', 'Third']));
     await client.tasks.delete({ task_id: task._id });
-    await vi.waitFor(() => expect(titles()).toEqual([['Third']]));
+    await waitFor(() => expect(titles()).toEqual([['Third']]));
     await client.projects.delete({ project_id: _id });
     const error: unknown = await following.catch((cause: unknown) => cause);
     expect(error === undefined || isApiError(error, 'NOT_FOUND')).toBe(true);
@@ -365,17 +366,17 @@ describe('a page with React', async () => {
     hold = first.promise;
     const { titles } = watchList(queryClient, options);
     void followTasks(client, queryClient, _id, signal);
-    await vi.waitFor(() => expect(lists).toBe(2));
+    await waitFor(() => expect(lists).toBe(2));
     first.resolve();
-    await vi.waitFor(() => expect([queryClient.isFetching(), titles()]).toEqual([0, [['First']]]));
+    await waitFor(() => expect([queryClient.isFetching(), titles()]).toEqual([0, [['First']]]));
 
     hold = second.promise;
     void queryClient.invalidateQueries({ queryKey: options.queryKey });
-    await vi.waitFor(() => expect(lists).toBe(3));
+    await waitFor(() => expect(lists).toBe(3));
     await client.tasks.update({ task_id: task._id, title: 'Second' });
-    await vi.waitFor(() => expect(lists).toBe(4));
+    await waitFor(() => expect(lists).toBe(4));
     second.resolve();
-    await vi.waitFor(() => expect([queryClient.isFetching(), titles()]).toEqual([0, [['Second']]]));
+    await waitFor(() => expect([queryClient.isFetching(), titles()]).toEqual([0, [['Second']]]));
   });
 
   test('is rendered on a server, and reads nothing again in the browser', async () => {

@@ -1,8 +1,8 @@
 import { createTRPCClient, createWSClient, httpSubscriptionLink, wsLink, type TRPCClient } from '@trpc/client';
 import { EventSource } from 'eventsource';
-import { vi } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
 import type { TokenPair } from './actor.ts';
+import { waitUntil } from './waiting.ts';
 
 type Stream = 'comments.onTask' | 'notifications.onMine' | 'tasks.onProject' | 'timers.onMine' | 'projects.onCompany';
 type Input = { taskId?: number; projectId?: number; lastEventId?: string };
@@ -106,16 +106,16 @@ async function listen(
     'projects.onCompany': () => client.projects.onCompany.subscribe(position, handlers),
   };
   const subscription = subscriptions[stream]();
-  await vi.waitUntil(() => isStarted || errorCode !== undefined, { timeout: 10_000, interval: 5 });
+  await waitUntil(() => isStarted || errorCode !== undefined);
   return {
     events,
     errorCode: () => errorCode,
     async hears(count) {
-      await vi.waitUntil(() => events.length >= count || errorCode !== undefined, { timeout: 15_000, interval: 5 });
+      await waitUntil(() => events.length >= count || errorCode !== undefined);
       return events;
     },
     async ends() {
-      await vi.waitUntil(() => errorCode !== undefined, { timeout: 10_000, interval: 5 });
+      await waitUntil(() => errorCode !== undefined);
       return errorCode!;
     },
     stop: () => subscription.unsubscribe(),

@@ -7,9 +7,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inject, vi } from 'vitest';
+import { inject } from 'vitest';
 import { holdingItsResponses } from './held-responses.ts';
 import { runOn, withDatabase } from './template.ts';
+import { waitUntil } from './waiting.ts';
 
 /** The service as an operator runs it: a process of its own, told by its environment alone. */
 export type ServiceProcess = {
@@ -120,7 +121,7 @@ export async function launch(command: string[], environment: Environment, until?
   if (until === undefined) return launched;
   let hasEnded = false;
   void launched.ended.then(() => (hasEnded = true));
-  await vi.waitUntil(() => hasEnded || said.stdout.includes(until), { timeout: 150_000, interval: 20 });
+  await waitUntil(() => hasEnded || said.stdout.includes(until), { timeout: 150_000 });
   if (hasEnded) throw new Error(`the service did not start: ${said.stderr}${said.stdout}`);
   launched.url = /ready at (\S+)/.exec(said.stdout)?.[1] ?? '';
   return launched;

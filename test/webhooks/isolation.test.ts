@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createWebhookWorker, type WebhookWorker } from '../../server/webhooks/worker.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWork } from '../support/work.ts';
 import { deliveriesOf, makeWebhook, say, startWithWebhooks } from './started.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 /* What a receiver cannot do to others, and what several processes do together. */
 
@@ -12,8 +13,6 @@ const service = await startWithWebhooks();
 const { clock, app } = service;
 const admin = await service.registerCompany();
 const { taskId } = await startWork(admin);
-const patiently = { timeout: 20_000 };
-
 /** No message waits for a receiver of an earlier test. */
 afterEach(async () => {
   const { body } = await admin.get(`/api/webhooks/company/${admin.companyId}/`);
@@ -33,10 +32,10 @@ async function startHolding(status = 204) {
   const receiver = await startReceiver((_, response) => void held.push(response));
   const release = () => held.splice(0).forEach((response) => response.writeHead(status).end());
   const releaseAll = async (count: number) => {
-    await vi.waitUntil(() => {
+    await waitUntil(() => {
       release();
       return receiver.received.length >= count;
-    }, patiently);
+    });
     release();
   };
   return { ...receiver, held, release, releaseAll };
@@ -55,7 +54,7 @@ test('an endpoint has four requests in flight, whatever the number of processes,
   await sendTests(webhook, 30);
   const workers = [otherWorker(), otherWorker(), otherWorker()];
   const drained = Promise.all(workers.map((worker) => worker.drain()));
-  await vi.waitUntil(() => receiver.held.length === 4, patiently);
+  await waitUntil(() => receiver.held.length === 4);
   await Promise.all([otherWorker(), otherWorker()].map(async (worker) => worker.start()));
   await delay(300);
   expect(receiver.held).toHaveLength(4);
@@ -64,10 +63,10 @@ test('an endpoint has four requests in flight, whatever the number of processes,
   expect(receiver.mostOpen()).toBe(4);
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(30);
   expect(receiver.received).toHaveLength(30);
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const states = (await deliveriesOf(admin, webhook)).map((one: { state: string }) => one.state);
     expect(new Set(states)).toEqual(new Set(['delivered']));
-  }, patiently);
+  });
 });
 
 test('an endpoint that fails has one request in flight, until it takes a message', async () => {
@@ -92,11 +91,11 @@ test('receivers that do not answer delay neither others, nor mail, nor notificat
   const worker = otherWorker();
   worker.start();
   for (const receiver of slow) await sendTests(await makeWebhook(admin, receiver.url, ['comment.deleted']), 20);
-  await vi.waitUntil(() => slow.every(({ held }) => held.length === 4), patiently);
+  await waitUntil(() => slow.every(({ held }) => held.length === 4));
   await makeWebhook(admin, quick.url, ['comment.created']);
   const begun = performance.now();
   await say(admin, taskId, 'quick');
-  await vi.waitUntil(() => quick.received.length === 1, patiently);
+  await waitUntil(() => quick.received.length === 1);
   await service.anonymous.post('/verify-email/', { email: admin.email });
   await service.drain();
   expect(service.mailbox.lastCode(admin.email)).toMatch(/^\d{6}$/);
@@ -111,7 +110,7 @@ test('a message of a process that was killed is sent by another when its lease h
   const webhook = await makeWebhook(admin, receiver.url);
   await sendTests(webhook, 1);
   const first = otherWorker().drain();
-  await vi.waitUntil(() => receiver.held.length === 1, patiently);
+  await waitUntil(() => receiver.held.length === 1);
   const other = otherWorker();
   // The clock goes on by itself, so a slow machine has a margin.
   clock.advance({ seconds: 10 });
@@ -119,7 +118,7 @@ test('a message of a process that was killed is sent by another when its lease h
   expect(receiver.received).toHaveLength(1);
   clock.advance({ seconds: 21 });
   const second = other.drain();
-  await vi.waitUntil(() => receiver.held.length === 2, patiently);
+  await waitUntil(() => receiver.held.length === 2);
   receiver.held.splice(1)[0]!.writeHead(204).end();
   await second;
   receiver.release();
@@ -138,7 +137,7 @@ test(
     await sendTests(webhook, 2);
     const worker = otherWorker();
     worker.start();
-    await vi.waitUntil(() => receiver.held.length === 2, patiently);
+    await waitUntil(() => receiver.held.length === 2);
     const begun = performance.now();
     const stopped = worker.stop();
     receiver.held.shift()!.writeHead(204).end();

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { continueAuditClock } from '../../../db/audit-clock.ts';
 import { deleteExpired, listExpired } from '../../../server/features/audit/retention.ts';
 import { sealCompany } from '../../../server/features/audit/seals.ts';
@@ -8,6 +8,7 @@ import { createTokens } from '../../../server/platform/tokens.ts';
 import { verifyCompany } from '../../../server/features/audit/verify-company.ts';
 import type { Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
+import { waitUntil } from '../../support/waiting.ts';
 
 /* What the seals of the audit log prove: each test breaks it as the owner of the database could. */
 
@@ -37,7 +38,7 @@ async function sealAll(): Promise<void> {
       from audit_log where company_id = ${companyId} and xid < 8000000000000`.execute(db);
     return rows[0]!.complete;
   };
-  await vi.waitUntil(isComplete, { timeout: 120_000, interval: 20 });
+  await waitUntil(isComplete, { timeout: 120_000 });
   await app.auditSealer.run();
 }
 
@@ -238,7 +239,7 @@ describe('keys', () => {
     const nextOnly = await createTokens(JSON.stringify(next));
     const { companyId } = await service.registerCompany();
     const sealBy = (by: typeof both) =>
-      vi.waitUntil(() => sealCompany({ database, tokens: by }, companyId), { timeout: 120_000, interval: 50 });
+      waitUntil(() => sealCompany({ database, tokens: by }, companyId), { timeout: 120_000 });
     const chain = (by: typeof both) => verifyCompany({ db, tokens: by, companyId }, {});
     await sealBy(oldOnly);
     expect(await chain(both)).toMatchObject({ isIntact: true, checkedSeals: 1 });

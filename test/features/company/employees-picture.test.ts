@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
+import { waitUntil } from '../../support/waiting.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
@@ -186,7 +187,7 @@ describe('many pictures of one company', () => {
     };
     const sent = Array.from({ length: 12 }, () => send('flood', member, large));
     // One is being decoded and eight wait, as many as a company may have in the queue.
-    await vi.waitUntil(() => order.includes('flood 503'), { timeout: 20_000 });
+    await waitUntil(() => order.includes('flood 503'));
     await send('other', other, small);
     await Promise.all(sent);
     const before = order.slice(0, order.indexOf('other 200'));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { sql } from 'kysely';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { catalogue } from '../../../db/catalogue.ts';
 import { verifyCounts } from '../../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
@@ -15,6 +15,7 @@ import { findTexts } from '../../support/all-rows.ts';
 import { startIssuer } from '../../support/issuer.ts';
 import { password, startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
+import { waitUntil } from '../../support/waiting.ts';
 
 /* The erasure of a person: nothing of them is found in any table afterwards, and everything else is as it was. */
 
@@ -212,7 +213,7 @@ async function waitUntilComplete(companyId: number): Promise<void> {
       from audit_log where company_id = ${companyId}`.execute(db);
     return rows[0]!.complete;
   };
-  await vi.waitUntil(isComplete, { timeout: 120_000, interval: 20 });
+  await waitUntil(isComplete, { timeout: 120_000 });
 }
 
 const verify = async ({ get, companyId }: Actor) => (await get(`/api/audit/company/${companyId}/verify/`)).body;

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createMornings } from '../../../server/jobs/mornings.ts';
 import { morning } from '../../../server/features/mornings/morning.ts';
 import { planMornings } from '../../../server/features/mornings/plan-mornings.ts';
 import { verifyCounts } from '../../../db/derived/verify-counts.ts';
 import type { Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
+import { waitFor } from '../../support/waiting.ts';
 
 const service = await startService();
 const { database, clock, app } = service;
@@ -290,7 +291,7 @@ test('a service looks by itself once it has started, and ends at once when it is
   mornings.start();
   const rows = () =>
     db.selectFrom('company_mornings').where('company_id', '=', admin.companyId).select('day').execute();
-  await vi.waitFor(async () => expect(await rows()).toEqual([{ day: today }]), { timeout: 10_000 });
+  await waitFor(async () => expect(await rows()).toEqual([{ day: today }]));
   await mornings.stop();
   await service.drain();
   expect(await told(admin)).toHaveLength(1);

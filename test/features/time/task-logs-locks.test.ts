@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
+import { waitUntil } from '../../support/waiting.ts';
 
 /* Locks of logs are taken in one order: task, then log, also where the log is moved to another task at the same time. */
 
@@ -20,15 +21,12 @@ describe.skipIf(database.kind === 'embedded')('a log that is changed while it is
       end_time: '2025-02-03T07:00:00Z',
     });
     const waiting = async (count: number) =>
-      vi.waitUntil(
-        async () => {
-          const { rows } = await sql<{ waiting: number }>`
+      waitUntil(async () => {
+        const { rows } = await sql<{ waiting: number }>`
           select count(*)::integer as waiting from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
-          return rows[0]!.waiting === count;
-        },
-        { timeout: 20_000, interval: 10 },
-      );
+        return rows[0]!.waiting === count;
+      });
     const change = (fields: object) => admin.put(`/tasklogs/${log._id}/`, fields);
     const newTask = sql`select from tasks where task_id = ${newTaskId} for update`;
 

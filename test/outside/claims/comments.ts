@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { got, said } from '../caller.ts';
 import type { Person } from '../people.ts';
 import { service } from '../running.ts';
 import { addComment, addProject, addTask, fields, fieldsOf } from '../work.ts';
+import { waitFor } from '../../support/waiting.ts';
 
 /*
  * Contract 4: comments. What notifications come of them is here as well.
@@ -28,7 +29,6 @@ const notified = async (who: Person, commentId: number) =>
   got(await who.get(`/notifications/recipient/${who._id}/`)).results.filter(
     (one: { commentId: number }) => one.commentId === commentId,
   );
-const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 30 });
 
 describe('contract 4, a comment', () => {
   test('has exactly these fields', async () => {
@@ -69,7 +69,7 @@ describe('contract 4, a comment', () => {
     const { _id } = await addComment(author, task._id);
     got(await reader.post(`/api/like-chat/${reader._id}/${_id}/`));
     await read(task._id, reader);
-    await eventually(async () => {
+    await waitFor(async () => {
       const [comment] = await read(task._id);
       expect(comment.likes).toEqual([{ employee_id: reader._id, name: reader.name }]);
       expect(comment.seenBy).toContainEqual({
@@ -100,7 +100,7 @@ describe('contract 4, GET /api/tasks/chat/{task_id}/', () => {
     await addComment(author, task._id);
     await read(task._id, author);
     await read(task._id, reader);
-    await eventually(async () => {
+    await waitFor(async () => {
       const [{ seenBy }] = await read(task._id, reader);
       expect(seenBy.map((one: { employee_id: number }) => one.employee_id)).toEqual([reader._id]);
     });
@@ -222,7 +222,7 @@ describe('contract 4, POST /api/task-chats/, mentions', () => {
     const task = await newTask();
     const comment = got(await write(task._id, { message: 'Look at the gears', mentionedEmails: [reader.email] }));
     // Those of earlier comments may still be on their way.
-    await eventually(async () =>
+    await waitFor(async () =>
       expect(mails.all()).toContainEqual(
         expect.objectContaining({
           to: reader.email,
@@ -231,7 +231,7 @@ describe('contract 4, POST /api/task-chats/, mentions', () => {
         }),
       ),
     );
-    await eventually(async () =>
+    await waitFor(async () =>
       expect(await notified(reader, comment._id)).toMatchObject([
         { isMention: true, category: 'message', taskId: task._id, projectId: project._id, actor: { _id: author._id } },
       ]),
@@ -242,7 +242,7 @@ describe('contract 4, POST /api/task-chats/, mentions', () => {
     const task = await newTask({ collaboratorIds: [reader._id, author._id] });
     const { _id } = await addComment(author, task._id);
     for (const who of [owner, reader])
-      await eventually(async () =>
+      await waitFor(async () =>
         expect(await notified(who, _id)).toMatchObject([{ isMention: false, app_type: 'task', category: 'message' }]),
       );
     expect(await notified(author, _id)).toEqual([]);
@@ -268,14 +268,14 @@ describe('contract 4, PATCH /api/edit-task-chats/{comment_id}/', () => {
   test('notifies only the newly mentioned again', async () => {
     const task = await newTask();
     const { _id } = got(await write(task._id, { message: 'One', mentionedEmails: [reader.email] }));
-    await eventually(async () => expect(await notified(reader, _id)).toHaveLength(1));
+    await waitFor(async () => expect(await notified(reader, _id)).toHaveLength(1));
     got(
       await author.patch(`/api/edit-task-chats/${_id}/`, {
         message: 'Two',
         mentionedEmails: [reader.email, admin.email],
       }),
     );
-    await eventually(async () => expect(await notified(admin, _id)).toHaveLength(1));
+    await waitFor(async () => expect(await notified(admin, _id)).toHaveLength(1));
     expect(await notified(reader, _id)).toHaveLength(1);
   });
 });
@@ -321,7 +321,7 @@ describe('contract 4, like and dislike', () => {
     got(await reader.post(`/api/like-chat/${reader._id}/${_id}/`));
     const likes = async (who: Person) =>
       (await notified(who, _id)).filter((one: { priorty: string }) => one.priorty === 'activity');
-    for (const who of [author, admin]) await eventually(async () => expect(await likes(who)).toHaveLength(1));
+    for (const who of [author, admin]) await waitFor(async () => expect(await likes(who)).toHaveLength(1));
     expect(await likes(reader)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { got } from '../caller.ts';
 import { service } from '../running.ts';
+import { waitFor } from '../../support/waiting.ts';
 
 /*
  * Contract 7: e-mail, where no provider is set up.
@@ -28,7 +29,7 @@ describe('contract 7, the mail file', () => {
   });
 
   test('is named in the log', async () => {
-    await vi.waitFor(() => expect(service.process.stdout()).toMatch(/"file":"[^"]*mail\.jsonl".*"msg":"mail written/));
+    await waitFor(() => expect(service.process.stdout()).toMatch(/"file":"[^"]*mail\.jsonl".*"msg":"mail written/));
   });
 
   test('gets a message for each of these causes', () => {

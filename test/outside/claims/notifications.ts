@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { got, said } from '../caller.ts';
 import type { Person } from '../people.ts';
 import { service } from '../running.ts';
 import { addProject, addTask, fields, fieldsOf } from '../work.ts';
+import { waitFor } from '../../support/waiting.ts';
 
 /*
  * Contract 4: notifications. Those of comments and likes are in comments.ts, of exceeded hours in task-logs.ts. Those of
@@ -17,15 +18,13 @@ const record = fields(
 const pageOf = async (who: Person, query = '') => got(await who.get(`/notifications/recipient/${who._id}/${query}`));
 const unread = async (who: Person): Promise<number> =>
   got(await who.get(`/notifications/unread-count/${who._id}/`)).unread;
-const eventually = <Value>(check: () => Promise<Value>): Promise<Value> =>
-  vi.waitFor(check, { timeout: 15_000, interval: 30 });
 
 /** Somebody with so many notifications of tasks that they were assigned. */
 async function notified(count: number): Promise<Person> {
   const person = await service.join(admin);
   for (let nth = 0; nth < count; nth += 1)
     await addTask(admin, { projectId: project._id, owner_id: person._id, title: `Task ${nth}` });
-  await eventually(async () => expect((await pageOf(person)).total).toBe(count));
+  await waitFor(async () => expect((await pageOf(person)).total).toBe(count));
   return person;
 }
 
@@ -54,7 +53,7 @@ describe('contract 4, a notification', () => {
     const [owner, collaborator] = [await service.join(admin), await service.join(admin)];
     await addTask(admin, { projectId: project._id, owner_id: owner._id, collaboratorIds: [collaborator._id] });
     for (const who of [owner, collaborator])
-      await eventually(async () =>
+      await waitFor(async () =>
         expect((await pageOf(who)).results).toMatchObject([{ category: 'task', app_type: 'task' }]),
       );
   });
@@ -62,7 +61,7 @@ describe('contract 4, a notification', () => {
   test('of category project comes to who is made the owner of a project', async () => {
     const owner = await service.join(admin);
     const { _id } = await addProject(admin, { owner_id: owner._id });
-    await eventually(async () =>
+    await waitFor(async () =>
       expect((await pageOf(owner)).results).toMatchObject([{ category: 'project', projectId: _id, taskId: null }]),
     );
   });
@@ -71,7 +70,7 @@ describe('contract 4, a notification', () => {
     const boss = await service.register();
     const member = await service.join(boss);
     got(await boss.put(`/company/${boss.companyId}/update/`, { name: 'Another name' }));
-    await eventually(async () =>
+    await waitFor(async () =>
       expect((await pageOf(member)).results).toMatchObject([
         { category: 'notice', app_type: 'hr', taskId: null, projectId: null },
       ]),
@@ -194,6 +193,6 @@ describe('contract 4, notification states', () => {
     expect(got(await person.put(path, { task }))).toEqual({ ...before, task });
     await addTask(admin, { projectId: project._id, owner_id: person._id });
     await addProject(admin, { owner_id: person._id });
-    await eventually(async () => expect((await pageOf(person)).results).toMatchObject([{ category: 'project' }]));
+    await waitFor(async () => expect((await pageOf(person)).results).toMatchObject([{ category: 'project' }]));
   });
 });

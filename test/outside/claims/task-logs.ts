@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { got, said } from '../caller.ts';
 import { service } from '../running.ts';
 import { addLog, addProject, addTask, entryAt, fields, fieldsOf, hourAt } from '../work.ts';
+import { waitFor } from '../../support/waiting.ts';
 
 /* Contract 4: task logs. */
 
@@ -174,12 +175,10 @@ describe('contract 4, POST /tasklogs/bulk/create/{user_id}/', () => {
     const answers = await Promise.all([3, 4, 5, 6].map((hour) => write(hour)));
     expect(answers.flatMap(({ exceededProjects }) => exceededProjects).length).toBeGreaterThan(0);
     expect((await write(7)).exceededProjects).toEqual([{ projectId: small._id, allocatedHours: 2, loggedHours: 7 }]);
-    for (const caller of [boss, second])
-      await vi.waitFor(async () => expect(await told(caller)).toHaveLength(1), { timeout: 10_000 });
+    for (const caller of [boss, second]) await waitFor(async () => expect(await told(caller)).toHaveLength(1));
     got(await boss.patch(`/api/projects/${small._id}/`, { allocatedHours: 8 }));
     await write(8, 9);
-    for (const caller of [boss, second])
-      await vi.waitFor(async () => expect(await told(caller)).toHaveLength(2), { timeout: 10_000 });
+    for (const caller of [boss, second]) await waitFor(async () => expect(await told(caller)).toHaveLength(2));
     expect((await told(boss))[0]).toMatchObject({ projectId: small._id, category: 'project' });
   });
 });

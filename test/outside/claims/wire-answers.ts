@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { got, said } from '../caller.ts';
 import { proofOf } from '../people.ts';
 import { service } from '../running.ts';
 import { addLog, addProject, addTask } from '../work.ts';
+import { waitFor } from '../../support/waiting.ts';
 
 /*
  * Contract 1: what goes out, retries, limits on size, and what is served besides.
@@ -199,7 +200,7 @@ describe('contract 1, request ids', () => {
     const id = 'from-outside-4711';
     const answer = await anonymous.get('/nowhere/', { 'x-request-id': id });
     expect([answer.headers.get('x-request-id'), answer.body.requestId]).toEqual([id, id]);
-    await vi.waitFor(() => expect(service.process.stdout()).toContain(`"requestId":"${id}"`));
+    await waitFor(() => expect(service.process.stdout()).toContain(`"requestId":"${id}"`));
   });
 
   test('another one is made where it is not sane', async () => {
@@ -219,7 +220,7 @@ describe('contract 1, request ids', () => {
 
   test('every log line of a request carries one', async () => {
     await anonymous.get('/nowhere/', { 'x-request-id': 'last-of-the-log' });
-    await vi.waitFor(() => expect(service.process.stdout()).toContain('last-of-the-log'));
+    await waitFor(() => expect(service.process.stdout()).toContain('last-of-the-log'));
     const lines = service.process
       .stdout()
       .split('\n')
