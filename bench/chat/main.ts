@@ -7,6 +7,7 @@ import { countConnections, measureFanOut } from './fan-out.ts';
 import { callsAtOnce, readOptions } from './options.ts';
 import { print, type Figures, type Result } from './print.ts';
 import { prepareComments, longTaskComments, makeChatBed, signInAgain } from './world.ts';
+import { atEnd, endAll } from '../support/at-end.ts';
 import { openCluster } from '../support/cluster.ts';
 import type { Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
@@ -50,17 +51,11 @@ const cluster = await openCluster().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 });
-const undo: (() => unknown)[] = [() => cluster.stop()];
-async function undoAll(): Promise<void> {
-  for (const step of undo.splice(0).toReversed()) await step();
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void undoAll().finally(() => process.exit(130)));
 
 /** The service as it is run, profiled where that is wanted. */
 async function startService(bed: Bed, keys: string): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'wms-bench-chat-'));
-  undo.push(() => rm(folder, { recursive: true }));
+  atEnd(() => rm(folder, { recursive: true }));
   const settings = {
     NODE_ENV: 'production',
     PUBLIC_URL: 'http://127.0.0.1',
@@ -75,7 +70,6 @@ async function startService(bed: Bed, keys: string): Promise<ServiceProcess> {
     { ...settings, DATABASE_URL: bed.url, DATA_DIR: folder, AUTH_KEYS: keys },
     { cores: pinning?.server, flags },
   );
-  undo.push(() => service.stop());
   return service;
 }
 
@@ -124,7 +118,6 @@ async function measureListeners({ bed, service, headers }: Bench, taskId: number
 
 async function measure(result: Result): Promise<void> {
   const bed = await makeChatBed(cluster, report);
-  undo.push(() => bed.drop());
   const { world } = bed;
   const { short, long, listenedTo } = await prepareComments(bed);
   const keys = await generateKeys();
@@ -132,7 +125,6 @@ async function measure(result: Result): Promise<void> {
   const connections = countConnections(listeners);
   const [headers, ...sessions] = await signInAgain(bed, keys, 1 + Math.ceil(connections / connectionsPerSession));
   const generator = startGenerator(pinning);
-  undo.push(() => generator.stop());
   const bench = { bed, service, generator, headers: headers! };
   for (const ask of [
     { title: `list ${commentsPerTask} comments`, operation: 'list-comments', world: short },
@@ -163,6 +155,6 @@ try {
   report('');
   console.error(error instanceof Error ? error.message : error);
 } finally {
-  await undoAll();
+  await endAll();
 }
 process.exit(hasFailed ? 1 : 0);

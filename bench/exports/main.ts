@@ -8,8 +8,9 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { openArchive } from '../../server/features/exports/read-archive.ts';
+import { atEnd, endAll, endedAfter } from '../support/at-end.ts';
+import { createDatabase } from '../support/new-database.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { ownerEmail, writeCompany } from './generated-company.ts';
 
@@ -28,20 +29,13 @@ const size = { people: Math.max(2, logs / 1_000), projects: 50, tasks: logs / 10
 const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'wms-bench-exports-'));
+atEnd(() => rmSync(folder, { recursive: true }));
 
 type Place = {
   name: 'embedded' | 'PostgreSQL';
   environment: Record<string, string>;
   dataFolder: string;
-  remove(): Promise<void>;
 };
-
-async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-}
 
 let made = 0;
 async function makePlace(name: Place['name']): Promise<Place> {
@@ -55,15 +49,12 @@ async function makePlace(name: Place['name']): Promise<Place> {
     // As npm start does.
     MALLOC_ARENA_MAX: '1',
   };
-  if (name === 'embedded') return { name, environment, dataFolder, remove: async () => {} };
-  const database = `wms_bench_exports_${process.pid}_${made}`;
-  await onServer(`create database ${database}`);
-  const url = Object.assign(new URL(serverUrl), { pathname: database }).href;
+  if (name === 'embedded') return { name, environment, dataFolder };
+  const url = await createDatabase(serverUrl, `wms_bench_exports_${process.pid}_${made}`);
   return {
     name,
     environment: { ...environment, DATABASE_URL: url },
     dataFolder,
-    remove: () => onServer(`drop database ${database} with (force)`),
   };
 }
 
@@ -161,8 +152,8 @@ try {
     ['embedded', 'PostgreSQL'],
     ['PostgreSQL', 'embedded'],
   ] as const) {
-    const [source, target] = [await makePlace(from), await makePlace(to)];
-    try {
+    await endedAfter(async () => {
+      const [source, target] = [await makePlace(from), await makePlace(to)];
       const [out, back] = [join(folder, `${from}.zip`), join(folder, `${from}-again.zip`)];
       const first = await importInto(source, generated);
       const taken = await exportFrom(source, out);
@@ -174,11 +165,8 @@ try {
         `| ${from} | ${to} | ${rounded(first)} s | ${rounded(taken.seconds)} s | ${rounded(taken.peak)} MB, ${rounded(taken.peak - taken.before)} MB | ${rounded(bytes / 1e6)} MB | ${rounded(moved)} s | ${isSame ? 'yes' : 'NO'} |`,
       );
       if (!isSame) process.exitCode = 1;
-    } finally {
-      await source.remove();
-      await target.remove();
-    }
+    });
   }
 } finally {
-  rmSync(folder, { recursive: true });
+  await endAll();
 }

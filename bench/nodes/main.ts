@@ -11,6 +11,7 @@ import { createTokens } from '../../server/platform/tokens.ts';
 import { findFreePort } from '../../server/startup/addresses.ts';
 import type { Caller, Load } from '../load/job.ts';
 import { operations } from '../operations/operations.ts';
+import { atEnd, endAll } from '../support/at-end.ts';
 import { openCluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
@@ -45,17 +46,11 @@ type Row = {
 };
 
 const report = (what: string): void => void process.stderr.write(`${what}\n`);
-const undo: (() => unknown)[] = [];
-async function undoAll(): Promise<void> {
-  for (const step of undo.splice(0).toReversed()) await step();
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void undoAll().finally(() => process.exit(130)));
 
 /** PgBouncer in front of the server. */
 async function startPooler({ url }: Bed, program: string): Promise<{ url: string; pid: number }> {
   const parts = new Parts();
-  undo.push(() => parts.stopAll());
+  atEnd(() => parts.stopAll());
   const server = new URL(url);
   const port = await findFreePort('127.0.0.1');
   const users = join(parts.folder, 'users.txt');
@@ -69,7 +64,7 @@ async function startPooler({ url }: Bed, program: string): Promise<{ url: string
 
 async function startNode(environment: Record<string, string>): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'wms-bench-nodes-'));
-  undo.push(() => rm(folder, { recursive: true }));
+  atEnd(() => rm(folder, { recursive: true }));
   const node = await startServiceProcess({
     NODE_ENV: 'production',
     PUBLIC_URL: 'http://127.0.0.1',
@@ -80,7 +75,6 @@ async function startNode(environment: Record<string, string>): Promise<ServicePr
     DATA_DIR: folder,
     ...environment,
   });
-  undo.push(() => node.stop());
   return node;
 }
 
@@ -198,7 +192,6 @@ function print(rows: Row[]): void {
 }
 
 const cluster = await openCluster();
-undo.push(() => cluster.stop());
 const machine = describeMachine(cluster.version);
 let hasFailed = false;
 try {
@@ -212,12 +205,10 @@ try {
     waitsForDisk: true,
     report,
   });
-  undo.push(() => bed.drop());
   await bed.client.query('vacuum (analyze)');
   const keys = await generateKeys();
   const callers = await callersOf(bed, keys);
   const generators = Array.from({ length: nodesMax }, () => startGenerator(undefined));
-  for (const generator of generators) undo.push(() => generator.stop());
   const rows: Row[] = [];
   for (const isPooled of [false, true]) {
     const pooler = isPooled ? await startPooler(bed, pgbouncer) : undefined;
@@ -246,6 +237,6 @@ try {
   hasFailed = true;
   console.error(error instanceof CannotRun ? error.message : error);
 } finally {
-  await undoAll();
+  await endAll();
 }
 process.exit(hasFailed ? 1 : 0);

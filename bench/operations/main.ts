@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
+import { endAll, endedAfter } from '../support/at-end.ts';
 import { openCluster } from '../support/cluster.ts';
 import { makeBed } from '../support/database.ts';
 import { startGenerator } from '../support/generator.ts';
@@ -37,13 +38,6 @@ function read(): Options {
 const options = read();
 const pinning = choosePinning();
 const cluster = await openCluster();
-const undo: (() => unknown)[] = [() => cluster.stop()];
-/** Stops what was started, the last first, down to a number. */
-const undoTo = async (count: number): Promise<void> => {
-  for (const step of undo.splice(count).toReversed()) await step();
-};
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void undoTo(0).finally(() => process.exit(130)));
 
 async function measureTable(result: Result): Promise<boolean> {
   const sizes = { employees: options.employees, projects: 200, tasks: 2_000, comments: 25_000, notifications: 20_000 };
@@ -54,12 +48,9 @@ async function measureTable(result: Result): Promise<boolean> {
     waitsForDisk: !options.short,
     report,
   });
-  undo.push(() => bed.drop());
   const generator = startGenerator(pinning);
-  undo.push(() => generator.stop());
   const keys = await generateKeys();
   const sides = await startSides(options.sides, { databaseUrl: bed.url, keys, world: bed.world, pinning });
-  undo.push(() => sides.stop());
   const bench = { bed, sides, generator, pinning, options, report };
 
   result.generator = await checkGenerator(bench);
@@ -79,18 +70,17 @@ try {
   console.log(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
   console.log(`pinned: ${pinning?.says ?? 'nothing'}; load average before: ${machine.loadBefore}`);
   const result: Result = { machine, pinned: pinning?.says ?? 'nothing', rows: [], options };
-  if (options.parts.includes('table')) passed = await measureTable(result);
-  await undoTo(1);
+  if (options.parts.includes('table')) passed = await endedAfter(() => measureTable(result));
   if (options.parts.includes('hot-spots')) {
-    result.hotSpots = await measureHotSpots(cluster, { options, pinning, report });
+    result.hotSpots = await endedAfter(() => measureHotSpots(cluster, { options, pinning, report }));
     printHotSpots(result.hotSpots);
   }
   if (options.parts.includes('growth')) {
-    result.growth = await measureGrowth(cluster, { options, pinning, report });
+    result.growth = await endedAfter(() => measureGrowth(cluster, { options, pinning, report }));
     printGrowth(result.growth);
   }
   if (options.parts.includes('start-up')) {
-    result.startUp = await measureStartUp(cluster, report);
+    result.startUp = await endedAfter(() => measureStartUp(cluster, report));
     printStartUp(result.startUp);
   }
   result.machine.loadAfter = Number(loadavg()[0]!.toFixed(1));
@@ -102,6 +92,6 @@ try {
   report('');
   console.error(error instanceof Error ? error.message : error);
 } finally {
-  await undoTo(0);
+  await endAll();
 }
 process.exit(passed ? 0 : 1);

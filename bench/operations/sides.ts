@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createTokens } from '../../server/platform/tokens.ts';
 import { prepareNest } from './nest-build.ts';
 import type { Caller } from '../load/job.ts';
+import { atEnd } from '../support/at-end.ts';
 import { forkOn } from '../support/fork-on.ts';
 import { headersOf } from '../support/headers.ts';
 import type { Pinning } from '../support/machine.ts';
@@ -94,9 +95,9 @@ export type Sides = {
   running: ReadonlyMap<SideName, Running>;
   /** Who calls, with a fresh pair each: access tokens last for a quarter of an hour, which is less than a run. */
   callersFor(name: SideName, people?: readonly SignedIn[]): Promise<Caller[]>;
-  stop(): Promise<void>;
 };
 
+/** Starts the programs of some sides, until the bench ends. */
 export async function startSides(
   names: readonly SideName[],
   { databaseUrl, keys, world, pinning }: { databaseUrl: string; keys: string; world: World; pinning: Pinning },
@@ -111,21 +112,16 @@ export async function startSides(
   };
   const programs = new Map<string, Running & { child: ChildProcess }>();
   const running = new Map<SideName, Running>();
-  const stop = async (): Promise<void> => {
+  atEnd(async () => {
     const alive = [...programs.values()].filter(({ child }) => child.exitCode === null && child.signalCode === null);
     const exits = alive.map(({ child }) => once(child, 'exit'));
     for (const { child } of programs.values()) child.kill();
     await Promise.all(exits);
-  };
-  try {
-    for (const name of names) {
-      const { program } = sides[name];
-      if (!programs.has(program)) programs.set(program, await startProgram(program, environment, pinning));
-      running.set(name, programs.get(program)!);
-    }
-  } catch (error) {
-    await stop();
-    throw error;
+  });
+  for (const name of names) {
+    const { program } = sides[name];
+    if (!programs.has(program)) programs.set(program, await startProgram(program, environment, pinning));
+    running.set(name, programs.get(program)!);
   }
   const callersFor = (name: SideName, people: readonly SignedIn[] = world.callers): Promise<Caller[]> => {
     return Promise.all(
@@ -135,5 +131,5 @@ export async function startSides(
       }),
     );
   };
-  return { running, callersFor, stop };
+  return { running, callersFor };
 }

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import type { Cluster } from '../support/cluster.ts';
 import { residentMb } from '../support/machine.ts';
+import { atEnd } from '../support/at-end.ts';
+import { createDatabase } from '../support/new-database.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { median } from '../support/timing.ts';
 
@@ -50,23 +51,14 @@ async function measure(environment: Record<string, string>) {
 
 export async function measureStartUp(cluster: Cluster, report: (what: string) => void): Promise<StartUp[]> {
   const folder = await mkdtemp(join(tmpdir(), 'wms-bench-start-'));
-  const name = `wms_bench_${process.pid}_start`;
-  const client = new pg.Client({ connectionString: cluster.url });
-  await client.connect();
-  try {
-    report('start-up on the embedded database');
-    const embedded = await measure({ DATA_DIR: folder });
-    report('start-up on PostgreSQL');
-    await client.query(`create database ${name}`);
-    const url = Object.assign(new URL(cluster.url), { pathname: name }).href;
-    const server = await measure({ DATA_DIR: folder, DATABASE_URL: url });
-    return [
-      { database: 'embedded', ...embedded, readyMsMax: 3_000, residentMbMax: 450 },
-      { database: 'PostgreSQL', ...server, readyMsMax: 3_000, residentMbMax: 180 },
-    ];
-  } finally {
-    await client.query(`drop database if exists ${name} with (force)`);
-    await client.end();
-    await rm(folder, { recursive: true });
-  }
+  atEnd(() => rm(folder, { recursive: true }));
+  report('start-up on the embedded database');
+  const embedded = await measure({ DATA_DIR: folder });
+  report('start-up on PostgreSQL');
+  const url = await createDatabase(cluster.url, `wms_bench_${process.pid}_start`);
+  const server = await measure({ DATA_DIR: folder, DATABASE_URL: url });
+  return [
+    { database: 'embedded', ...embedded, readyMsMax: 3_000, residentMbMax: 450 },
+    { database: 'PostgreSQL', ...server, readyMsMax: 3_000, residentMbMax: 180 },
+  ];
 }

@@ -8,6 +8,7 @@ import { createTokens } from '../../server/platform/tokens.ts';
 import { createSweep } from '../../server/jobs/sweep.ts';
 import { createLogger } from '../../server/platform/log.ts';
 import { resultsFolder } from '../operations/result.ts';
+import { endAll } from '../support/at-end.ts';
 import { openCluster } from '../support/cluster.ts';
 import { makeBed } from '../support/database.ts';
 import { describeMachine } from '../support/machine.ts';
@@ -53,8 +54,8 @@ async function sizeOf(client: pg.Client, table: string): Promise<Size> {
 
 const cluster = await openCluster();
 const sizes = { employees: 1_000, projects: 200, tasks: 2_000, comments: 25_000, notifications: 20_000, logs: 100_000 };
-const bed = await makeBed(cluster, { name: 'retention', sizes, waitsForDisk: false, report: () => {} });
 try {
+  const bed = await makeBed(cluster, { name: 'retention', sizes, waitsForDisk: false, report: () => {} });
   const { client, world } = bed;
   await client.query('create extension if not exists pgstattuple');
   await client.query("set session_replication_role = origin; set timezone = 'UTC'");
@@ -110,8 +111,7 @@ try {
   await sweep.stop();
   await database.close();
 } finally {
-  await bed.drop();
-  cluster.stop();
+  await endAll();
 }
 
 /** Bytes of a row with its indexes, for each table that was filled. */

@@ -5,9 +5,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
+import { atEnd } from './at-end.ts';
 
-/** A PostgreSQL server on which databases may be made; one of the bench's own goes when it is stopped. */
-export type Cluster = { url: string; version: string; isOwn: boolean; stop(): void };
+/** A PostgreSQL server on which databases may be made; one of the bench's own ends with it. */
+export type Cluster = { url: string; version: string; isOwn: boolean };
 
 const given = process.env['BENCH_DATABASE_URL'];
 const usual = 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -16,7 +17,7 @@ const usual = 'postgres://postgres@127.0.0.1:5432/postgres';
 export async function openCluster(): Promise<Cluster> {
   const url = given ?? usual;
   const version = await versionOf(url);
-  if (version !== undefined) return { url, version, isOwn: false, stop: () => {} };
+  if (version !== undefined) return { url, version, isOwn: false };
   if (given !== undefined) throw new Error('BENCH_DATABASE_URL does not answer, or its role may create no databases.');
   return startOwn();
 }
@@ -68,16 +69,12 @@ async function startOwn(): Promise<Cluster> {
   run(initdb, ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
   const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1`;
   run(control, ['-D', data, '-w', '-l', join(folder, 'log'), '-o', settings, 'start']);
+  atEnd(() => {
+    run(control, ['-D', data, '-m', 'immediate', 'stop']);
+    rmSync(folder, { recursive: true, force: true });
+  });
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  return {
-    url,
-    version: (await versionOf(url)) ?? 'unknown',
-    isOwn: true,
-    stop() {
-      run(control, ['-D', data, '-m', 'immediate', 'stop']);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return { url, version: (await versionOf(url)) ?? 'unknown', isOwn: true };
 }
 
 function unprivilegedUser(): string {

@@ -3,24 +3,18 @@ import { migrate } from '../../db/migrate.ts';
 import { openServer } from '../../db/open.ts';
 import type { Cluster } from './cluster.ts';
 import { pin } from './machine.ts';
+import { createDatabase } from './new-database.ts';
 import { seed, type Sizes } from './seed.ts';
 import type { World } from './world.ts';
 
-/** A seeded database of the bench's own. */
+/** A seeded database of the bench's own, which is dropped at its end. */
 export type Bed = {
   url: string;
   world: World;
   client: pg.Client;
   /** Pins the server's processes for this database to cores, if they run on this machine and can be pinned. */
   pinTo(cores: string): Promise<boolean>;
-  drop(): Promise<void>;
 };
-
-async function runOn(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
-}
 
 type BedOptions = {
   name: string;
@@ -32,26 +26,19 @@ type BedOptions = {
 
 export async function makeBed(cluster: Cluster, { name, sizes, waitsForDisk, report }: BedOptions): Promise<Bed> {
   const database = `wms_bench_${process.pid}_${name}`;
-  const url = Object.assign(new URL(cluster.url), { pathname: database }).href;
-  const drop = () => runOn(cluster.url, `drop database if exists ${database} with (force)`);
-  await runOn(cluster.url, `create database ${database}`);
-  if (!waitsForDisk) await runOn(cluster.url, `alter database ${database} set synchronous_commit = off`);
+  const url = await createDatabase(cluster.url, database);
   const client = new pg.Client({ connectionString: url });
   // It is cut off when the database is dropped.
   client.on('error', () => {});
+  await client.connect();
+  if (!waitsForDisk) await client.query(`alter database ${database} set synchronous_commit = off`);
+  const opened = openServer(url);
   try {
-    await client.connect();
-    const opened = openServer(url);
-    try {
-      await migrate(opened.db);
-      const world = await seed(opened, client, sizes, report);
-      return { url, world, client, drop, pinTo: (cores) => pinBackends(client, cores) };
-    } finally {
-      await opened.close();
-    }
-  } catch (error) {
-    await drop();
-    throw error;
+    await migrate(opened.db);
+    const world = await seed(opened, client, sizes, report);
+    return { url, world, client, pinTo: (cores) => pinBackends(client, cores) };
+  } finally {
+    await opened.close();
   }
 }
 

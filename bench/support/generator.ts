@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { Job, Load } from '../load/job.ts';
 import type { Pinning } from './machine.ts';
+import { atEnd } from './at-end.ts';
 import { forkOn } from './fork-on.ts';
 
-export type Generator = { run(job: Job): Promise<Load>; stop(): Promise<void> };
+export type Generator = { run(job: Job): Promise<Load> };
 
-/** The process that loads the sides, one job at a time; see load/main.ts. */
+/** The process that loads the sides, one job at a time, until the bench ends; see load/main.ts. */
 export function startGenerator(pinning: Pinning): Generator {
   const child = forkOn(pinning?.generator, 'load/main.ts');
   let pending: { resolve(load: Load): void; reject(error: Error): void } | undefined;
@@ -14,17 +15,18 @@ export function startGenerator(pinning: Pinning): Generator {
     else pending?.resolve(answer.load);
   });
   child.once('exit', () => pending?.reject(new Error('the load generator ended in the middle of its work')));
+  atEnd(async () => {
+    pending = undefined;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill();
+    await exit;
+  });
   return {
     run: (job) =>
       new Promise((resolve, reject) => {
         pending = { resolve, reject };
         child.send(job);
       }),
-    async stop() {
-      pending = undefined;
-      const exit = once(child, 'exit');
-      child.kill();
-      await exit;
-    },
   };
 }

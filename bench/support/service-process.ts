@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { atEnd } from './at-end.ts';
 import { pinned } from './machine.ts';
 
-/** The service as operators run it, in a process of its own. */
+/** The service as operators run it, in a process of its own, until it is stopped or the bench ends. */
 export type ServiceProcess = { url: string; pid: number; stop(): Promise<void> };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -21,6 +22,11 @@ export async function startServiceProcess(
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM');
+    await ended;
+  }
+  atEnd(stop);
   const url = await new Promise<string>((ready, failed) => {
     let said = '';
     child.stdout.on('data', (chunk) => {
@@ -30,12 +36,5 @@ export async function startServiceProcess(
     });
     void ended.then(() => failed(new Error(`the service ended before it was ready: ${said}`)));
   });
-  return {
-    url,
-    pid: child.pid!,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return { url, pid: child.pid!, stop };
 }

@@ -1,5 +1,4 @@
 import { Agent, request } from 'node:http';
-import pg from 'pg';
 import type { Database } from '../../db/open.ts';
 import { createApp } from '../../server/app.ts';
 import type { Mail } from '../../server/mail/mailer.ts';
@@ -8,6 +7,8 @@ import { createLogger } from '../../server/platform/log.ts';
 import { createLimits } from '../../server/platform/rate-limits.ts';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
+import { endedAfter } from './at-end.ts';
+import { createDatabase } from './new-database.ts';
 
 /** The service in this process, without limits, and the mails that it has sent. */
 export type Side = Awaited<ReturnType<typeof startSide>>;
@@ -95,21 +96,7 @@ export async function registerCompany({ app, mails, url }: Side, name: string) {
 
 const serverUrl = process.env['BENCH_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-async function runOnServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-}
-
-/** Runs a bench on a new database of the server at BENCH_DATABASE_URL or 127.0.0.1:5432, and drops it, after Ctrl+C as well. */
+/** Runs a bench on a new database of the server at BENCH_DATABASE_URL or 127.0.0.1:5432, and drops it, wherever the bench ends. */
 export async function onNewDatabase(name: string, run: (databaseUrl: string) => Promise<void>): Promise<void> {
-  await runOnServer(`create database ${name}`);
-  const drop = () => runOnServer(`drop database ${name} with (force)`);
-  process.once('SIGINT', () => void drop().finally(() => process.exit(130)));
-  try {
-    await run(Object.assign(new URL(serverUrl), { pathname: name }).href);
-  } finally {
-    await drop();
-  }
+  await endedAfter(async () => run(await createDatabase(serverUrl, name)));
 }
