@@ -47,7 +47,7 @@ describe.runIf(inject('template').kind === 'server')('a database server that goe
     expect((await admin.get('/healthz')).status).toBe(200);
 
     proxy.restore();
-    await waitFor(async () => expect((await admin.get('/readyz')).status).toBe(200));
+    await waitFor(async () => expect((await admin.get('/readyz')).status).toBe(200), { timeout: 10_000 });
     expect((await admin.get(projects)).body).toEqual(before.body);
     expect((await admin.post('/api/projects/', { name: 'Made after all' })).status).toBe(200);
     service.signal('SIGTERM');

@@ -59,7 +59,7 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
   expect(service.log()).toContain('"code":"25006"');
 
   await setReadOnly(false);
-  await waitUntil(async () => (await readiness()) === 200);
+  await waitUntil(async () => (await readiness()) === 200, { timeout: 10_000 });
   expect((await admin.post('/api/projects/', { name: 'Engine' })).status).toBe(200);
 });
 
@@ -71,13 +71,13 @@ test.runIf(isDirect)(
   'connections to a standby are not kept: once there is a server that takes writes, the node writes and is ready',
   async () => {
     await setReadOnly(true);
-    await waitUntil(async () => (await readiness()) === 503);
+    await waitUntil(async () => (await readiness()) === 503, { timeout: 10_000 });
     // Every connection of the pool is to the standby.
     await Promise.all(Array.from({ length: 20 }, () => admin.get(`/api/projects/company/${admin.companyId}/`)));
     await Promise.all(Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Engine' })));
 
     await setDefault(false);
-    await waitUntil(async () => (await readiness()) === 200);
+    await waitUntil(async () => (await readiness()) === 200, { timeout: 10_000 });
     await waitUntil(async () => (await admin.post('/api/projects/', { name: 'Engine' })).status === 200);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => admin.post('/api/projects/', { name: 'Engine' })),
@@ -90,10 +90,10 @@ test('a mail that is due then is sent when that is over, and counts no attempt f
   const email = 'waiting@example.com';
   expect((await service.anonymous.post('/get-register-otp/', { email })).status).toBe(200);
   await setReadOnly(true);
-  await waitUntil(async () => (await readiness()) === 503);
+  await waitUntil(async () => (await readiness()) === 503, { timeout: 10_000 });
   await service.app.worker.drain().catch(() => {});
   await setReadOnly(false);
-  await waitUntil(async () => (await readiness()) === 200);
+  await waitUntil(async () => (await readiness()) === 200, { timeout: 10_000 });
   const waiting = await db.selectFrom('jobs').select(['attempts', 'dead_lettered_at']).execute();
   expect(waiting).toEqual([{ attempts: 0, dead_lettered_at: null }]);
   await service.drain();

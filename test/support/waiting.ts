@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 
 /*
  * Vitest's own waits give up after a second. A machine that is busy with something else may stall for longer than that, so
- * these are the ones that tests use; how promptly something happens is a matter of the benches.
+ * these are the ones that tests use. A test of what must happen within a given time says that time.
  */
 const patience = { timeout: 30_000, interval: 10 };
 
