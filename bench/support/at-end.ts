@@ -20,9 +20,9 @@ async function runAll(last: (() => unknown)[]): Promise<void> {
     }
 }
 
-/** Does what was asked for, the last first, except what was asked for before there were so many; a step that fails says so. */
-export function endAll(except = 0): Promise<void> {
-  const last = steps.splice(except).toReversed();
+/** Does what was asked for, the last first, and leaves the first ones, so many, for later; a step that fails says so. */
+export function endAll(left = 0): Promise<void> {
+  const last = steps.splice(left).toReversed();
   ending = ending.then(() => runAll(last));
   return ending;
 }
