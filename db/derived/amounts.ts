@@ -129,18 +129,22 @@ const hoursShare = (row: string): string => shareOf(`${row}.logged_seconds`, `${
 
 /** Of the allocated hours more than all are told of by work-time.ts. */
 const ofHours = onEachRow('projects', 'project_reaches_share_of_hours', {
+  // A short condition: PostgreSQL reads its text again for each statement. The shares took a fifth of the update.
   when: {
     event: 'update',
-    condition: `new.deleted_at is null and not new.is_exceeded and ${hoursShare('new')} > ${hoursShare('old')}`,
+    condition: 'new.allocated_hours is not null and new.deleted_at is null and not new.is_exceeded',
   },
   declare: declareCrossing,
-  body: appendJob({
-    measure: 'hours',
-    percent: hoursShare('new'),
-    used: 'round(new.logged_seconds / 3600.0, 2)',
-    limit: 'new.allocated_hours',
-    currency: 'null',
-  }),
+  body: `
+      if ${hoursShare('new')} > ${hoursShare('old')} then
+        ${appendJob({
+          measure: 'hours',
+          percent: hoursShare('new'),
+          used: 'round(new.logged_seconds / 3600.0, 2)',
+          limit: 'new.allocated_hours',
+          currency: 'null',
+        })}
+      end if;`,
 });
 
 const ofAmounts = onEachRow('project_amounts', 'project_reaches_share_of_budget', {

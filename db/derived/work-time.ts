@@ -11,22 +11,6 @@ import { onEachRow, onEachStatement, options, whileImporting } from './triggers.
  * up to its duration.
  */
 
-/** Sums `parts` (employee_id, day, start_time, part_start, part_end) by employee and day. */
-const summedDays = `
-  select employee_id, day,
-    round(extract(epoch from
-      sum(part_end - greatest(part_start, least(part_end, coalesce(covered_until, part_start))))))::integer as working_seconds,
-    sum(extract(epoch from part_end - start_time)::integer
-      - extract(epoch from part_start - start_time)::integer)::bigint as logged_seconds
-  from (
-    select employee_id, day, start_time, part_start, part_end,
-      max(part_end) over (
-        partition by employee_id, day order by part_start, part_end rows between unbounded preceding and 1 preceding
-      ) as covered_until
-    from parts
-  ) as covered
-  group by employee_id, day`;
-
 /** The distinct days of a company's time zone that the periods touch. A day that the calendar skips does not count. */
 const touchedDays = `
   create or replace function touched_days(
@@ -50,86 +34,100 @@ const touchedDays = `
     where days.day_end > days.day_start;
   end $$`;
 
-/** Days that lose their last log; an insert causes none. */
-const emptied = `emptied as (
-      delete from work_days as w using stored as s
-      where w.company_id = of_company and w.employee_id = s.employee_id and w.day = s.day
-        and not exists (select from summed as d where d.employee_id = s.employee_id and d.day = s.day)
-    ),`;
-
 const lockKey = (company: string, employee?: string): string =>
   `hashtextextended('days of ' || ${company}::text${employee === undefined ? '' : ` || ' ' || ${employee}::text`}, 0)`;
 
 /** More than the connections of one node, so that few backends share one. */
 const shards = 32;
 
+/** Working and logged seconds of `parts` (start_time, part_start, part_end), rows of one employee and day, and their number. */
+const sumOfParts = `
+    coalesce(round(extract(epoch from
+      sum(part_end - greatest(part_start, least(part_end, coalesce(covered_until, part_start)))))), 0)::integer as working_seconds,
+    coalesce(sum(extract(epoch from part_end - start_time)::integer
+      - extract(epoch from part_start - start_time)::integer), 0)::bigint as logged_seconds,
+    count(*) as logs`;
+
+/** The end of the parts before each one. */
+const coveredUntil = (partition: string): string => `
+  max(part_end) over (
+    ${partition} order by part_start, part_end rows between unbounded preceding and 1 preceding
+  ) as covered_until`;
+
 /**
  * Sums the days that the periods touch from their logs, and adds the differences to the totals. The days must be locked by
  * an earlier statement, so that the sum sees what was committed during the wait. Everybody's logs of one day meet in one
  * row of `company_days`: where another transaction has it, the difference goes to a shard of the day.
+ *
+ * One short statement after another for each day: a single one over all days took nearly twice as long for the insert of one log,
+ * much of it to set itself up.
  */
-const sumDays = ({ hadLogs }: { hadLogs: boolean }): string => `
-  create or replace function ${hadLogs ? 'sum_work_days' : 'sum_work_days_of_new_logs'}(
+const sumWorkDays = `
+  create or replace function sum_work_days(
     of_company bigint, employees bigint[], starts timestamptz[], ends timestamptz[]
   ) returns void ${options} as $$
+  declare
+    touched record;
+    summed record;
+    stored record;
+    of_day bigint := 0;
   begin
-    with touched as materialized (select * from touched_days(of_company, employees, starts, ends)), parts as (
-      select t.employee_id, t.day, l.start_time,
-        greatest(l.start_time, t.day_start) as part_start, least(l.end_time, t.day_end) as part_end
-      from touched as t
-      -- The offset keeps this, and what is stored below, an index scan for each day, whatever the planner expects.
-      cross join lateral (
-        select start_time, end_time from task_logs
-        where company_id = of_company and employee_id = t.employee_id and start_time < t.day_end
-          and start_time > t.day_start - interval '24 hours' and end_time > t.day_start
-        offset 0
-      ) as l
-    ), summed as materialized (${summedDays}), stored as materialized (
-      select w.employee_id, w.day, w.working_seconds, w.logged_seconds
-      from touched as t
-      cross join lateral (
-        select employee_id, day, working_seconds, logged_seconds from work_days
-        where company_id = of_company and employee_id = t.employee_id and day = t.day
-        offset 0
-      ) as w
-    ), ${hadLogs ? emptied : ''} written as (
-      insert into work_days as w (company_id, employee_id, day, working_seconds, logged_seconds)
-      select of_company, employee_id, day, working_seconds, logged_seconds from summed
-      on conflict (company_id, employee_id, day) do update
-      set working_seconds = excluded.working_seconds, logged_seconds = excluded.logged_seconds
-    ), changes as (
-      select employee_id, day,
-        coalesce(d.working_seconds, 0) - coalesce(s.working_seconds, 0) as working_seconds,
-        coalesce(d.logged_seconds, 0) - coalesce(s.logged_seconds, 0) as logged_seconds
-      from summed as d full join stored as s using (employee_id, day)
-    ), totals as (
+    for touched in
+      select *, lead(day) over (order by day, employee_id) is distinct from day as is_last_of_day
+      from touched_days(of_company, employees, starts, ends)
+      order by day, employee_id
+    loop
+      select ${sumOfParts} into summed
+      from (
+        select start_time, part_start, part_end, ${coveredUntil('')}
+        from (
+          select start_time,
+            greatest(start_time, touched.day_start) as part_start, least(end_time, touched.day_end) as part_end
+          from task_logs
+          where company_id = of_company and employee_id = touched.employee_id and start_time < touched.day_end
+            and start_time > touched.day_start - interval '24 hours' and end_time > touched.day_start
+        ) as parts
+      ) as covered;
+      select coalesce(max(working_seconds), 0) as working_seconds, coalesce(max(logged_seconds), 0) as logged_seconds into stored
+      from work_days where company_id = of_company and employee_id = touched.employee_id and day = touched.day;
+
+      if summed.logs = 0 then
+        delete from work_days where company_id = of_company and employee_id = touched.employee_id and day = touched.day;
+      else
+        insert into work_days (company_id, employee_id, day, working_seconds, logged_seconds)
+        values (of_company, touched.employee_id, touched.day, summed.working_seconds, summed.logged_seconds)
+        on conflict (company_id, employee_id, day) do update
+        set working_seconds = excluded.working_seconds, logged_seconds = excluded.logged_seconds;
+      end if;
       insert into work_totals as t (company_id, employee_id, logged_seconds, working_seconds)
-      select of_company, employee_id, sum(logged_seconds), sum(working_seconds)
-      from changes group by employee_id
+      values (
+        of_company, touched.employee_id,
+        summed.logged_seconds - stored.logged_seconds, summed.working_seconds - stored.working_seconds
+      )
       on conflict (company_id, employee_id) do update
       set logged_seconds = t.logged_seconds + excluded.logged_seconds,
-        working_seconds = t.working_seconds + excluded.working_seconds
-    ), days as materialized (
-      select day, sum(logged_seconds) as logged_seconds from changes group by day having sum(logged_seconds) <> 0
-    ), first as (
-      insert into company_days (company_id, day, logged_seconds)
-      -- Only where it finds no row: \`on conflict\` waits for those who update it.
-      select of_company, day, logged_seconds from days
-      where not exists (select from company_days as d where d.company_id = of_company and d.day = days.day)
-      order by day
-      on conflict (company_id, day) do nothing returning day
-    ), free as materialized (
-      select day from company_days where company_id = of_company and day in (select day from days)
-      order by day for no key update skip locked
-    ), added as (
-      update company_days as d set logged_seconds = d.logged_seconds + c.logged_seconds
-      from days as c join free using (day) where d.company_id = of_company and d.day = c.day
-    )
-    insert into company_day_shards as s (company_id, day, shard, logged_seconds)
-    select of_company, day, pg_backend_pid() % ${shards}, logged_seconds from days
-    where day not in (select day from first) and day not in (select day from free)
-    order by day
-    on conflict (company_id, day, shard) do update set logged_seconds = s.logged_seconds + excluded.logged_seconds;
+        working_seconds = t.working_seconds + excluded.working_seconds;
+
+      of_day := of_day + summed.logged_seconds - stored.logged_seconds;
+      if touched.is_last_of_day and of_day <> 0 then
+        perform from company_days where company_id = of_company and day = touched.day for no key update skip locked;
+        if found then
+          update company_days set logged_seconds = logged_seconds + of_day where company_id = of_company and day = touched.day;
+        else
+          -- Only where there is no row: \`on conflict\` waits for those who update it.
+          insert into company_days (company_id, day, logged_seconds)
+          select of_company, touched.day, of_day
+          where not exists (select from company_days where company_id = of_company and day = touched.day)
+          on conflict (company_id, day) do nothing;
+          if not found then
+            insert into company_day_shards as s (company_id, day, shard, logged_seconds)
+            values (of_company, touched.day, pg_backend_pid() % ${shards}, of_day)
+            on conflict (company_id, day, shard) do update set logged_seconds = s.logged_seconds + excluded.logged_seconds;
+          end if;
+        end if;
+        of_day := 0;
+      end if;
+    end loop;
   end $$`;
 
 /** Logs whose time or employee changed, before and after. */
@@ -160,14 +158,12 @@ const lockAndCheck = `
       perform pg_advisory_xact_lock(${lockKey('change.company_id', 'e.employee_id')})
       from (select distinct unnest(change.employees) as employee_id order by 1) as e;
       ${refuseLockedDays('change')}`;
-const sumOf = (name: string): string =>
-  `perform ${name}(change.company_id, change.employees, change.starts, change.ends);`;
+const sum = 'perform sum_work_days(change.company_id, change.employees, change.starts, change.ends);';
 
-const checkedAndSummed = (changes: string, event: 'insert' | 'update' | 'delete'): string => {
-  if (event === 'insert') return eachCompany(changes, `${lockAndCheck}\n${sumOf('sum_work_days_of_new_logs')}`);
-  if (event === 'delete') return eachCompany(changes, `${lockAndCheck}\n${sumOf('sum_work_days')}`);
-  return eachCompany(changedLogs(changes), lockAndCheck) + eachCompany(movedLogs(changes), sumOf('sum_work_days'));
-};
+const checkedAndSummed = (changes: string, event: 'insert' | 'update' | 'delete'): string =>
+  event === 'update'
+    ? eachCompany(changedLogs(changes), lockAndCheck) + eachCompany(movedLogs(changes), sum)
+    : eachCompany(changes, `${lockAndCheck}\n${sum}`);
 
 /**
  * Refuses changes of locked days, and recomputes days whose time changed, and projects whose time changed or that gained
@@ -210,13 +206,7 @@ const ofProjects = onEachRow('projects', 'project_exceeds_allocation', {
     );`,
 });
 
-export const workTime = [
-  touchedDays,
-  sumDays({ hadLogs: true }),
-  sumDays({ hadLogs: false }),
-  ...ofLogs,
-  ...ofProjects,
-];
+export const workTime = [touchedDays, sumWorkDays, ...ofLogs, ...ofProjects];
 
 /**
  * Locks the days of employees, as each change of their logs does. It must be a statement before the one that reads the
@@ -324,5 +314,12 @@ export function recomputedDays(companyId: number, employeeIds: readonly number[]
       cross join lateral generate_series(0, s.end_day - s.start_day + 1) as n
       join days as d on d.day = s.start_day + n
       where s.start_time < d.day_end and s.end_time > d.day_start and d.day_end > d.day_start
-    ), summed as (${sql.raw(summedDays)})`;
+    ), summed as (
+      select employee_id, day, ${sql.raw(sumOfParts)}
+      from (
+        select employee_id, day, start_time, part_start, part_end, ${sql.raw(coveredUntil('partition by employee_id, day'))}
+        from parts
+      ) as covered
+      group by employee_id, day
+    )`;
 }
