@@ -34,6 +34,7 @@ import * as apiKeyExpiry from './0033-api-key-expiry.ts';
 import * as search from './0034-search.ts';
 import * as oauth from './0035-oauth.ts';
 import * as taskTitles from './0036-task-titles.ts';
+import * as plannedTerms from './0037-planned-terms.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -72,4 +73,5 @@ export const migrations: Record<string, Migration> = {
   '0034-search': search,
   '0035-oauth': oauth,
   '0036-task-titles': taskTitles,
+  '0037-planned-terms': plannedTerms,
 };
