@@ -40,15 +40,14 @@ const lockKey = (company: string, employee?: string): string =>
 /** More than the connections of one node, so that few backends share one. */
 const shards = 32;
 
-/** Working and logged seconds of `parts` (start_time, part_start, part_end), rows of one employee and day, and their number. */
+/** Working and logged seconds of the parts of logs (start_time, part_start, part_end, covered_until) on one employee's day. */
 const sumOfParts = `
     coalesce(round(extract(epoch from
       sum(part_end - greatest(part_start, least(part_end, coalesce(covered_until, part_start)))))), 0)::integer as working_seconds,
     coalesce(sum(extract(epoch from part_end - start_time)::integer
-      - extract(epoch from part_start - start_time)::integer), 0)::bigint as logged_seconds,
-    count(*) as logs`;
+      - extract(epoch from part_start - start_time)::integer), 0)::bigint as logged_seconds`;
 
-/** The end of the parts before each one. */
+/** Until when the parts before each one last. */
 const coveredUntil = (partition: string): string => `
   max(part_end) over (
     ${partition} order by part_start, part_end rows between unbounded preceding and 1 preceding
@@ -77,7 +76,7 @@ const sumWorkDays = `
       from touched_days(of_company, employees, starts, ends)
       order by day, employee_id
     loop
-      select ${sumOfParts} into summed
+      select count(*) as logs, ${sumOfParts} into summed
       from (
         select start_time, part_start, part_end, ${coveredUntil('')}
         from (
