@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
-import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
 import { createLocalBus, createServerBus } from './bus.ts';
 import { columnTypes } from './column-types.ts';
 import { DamagedDatabase, holdFolder, type HeldFolder } from './data-folder.ts';
 import { createDatabase, type Database } from './database.ts';
+import { EmbeddedStream } from './embedded-stream.ts';
 import { closeAtUnreadable, GuardedSocket } from './guarded-socket.ts';
 import type { ReadsOptions } from './pipeline/reads.ts';
 import { shareSessions } from './pipeline/statement-query.ts';
@@ -29,7 +29,7 @@ export type OpenOptions = {
 export const embeddedExtensions = { pg_trgm, btree_gin };
 
 /** PostgreSQL's default cache takes 128 MB at once; the system's file cache serves the same purpose. */
-const embeddedStartParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
+const embeddedStartParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB', '-c', 'timezone=UTC'];
 
 /** A caller waits this long for a free connection, then the service answers that it is overloaded. */
 const connectTimeoutMs = 5_000;
@@ -166,14 +166,12 @@ export async function openEmbedded({ folder, dump, rowSecurity }: OpenOptions = 
 /** Opens PostgreSQL in this process, on a locked folder or in memory; {@link wrapEmbedded} makes a Database of it. */
 export async function openPGlite(folder: string | undefined, dump: Blob | undefined): Promise<PGlite> {
   try {
-    const pglite = await PGlite.create({
+    return await PGlite.create({
       ...(folder === undefined ? {} : { dataDir: join(folder, 'database') }),
       ...(dump === undefined ? {} : { loadDataDir: dump }),
       extensions: embeddedExtensions,
       startParams: embeddedStartParams,
     });
-    await pglite.exec("set timezone = 'UTC'");
-    return pglite;
   } catch (error) {
     if (folder === undefined) throw error;
     // PGlite may throw something other than an error, without its cause.
@@ -184,16 +182,18 @@ export async function openPGlite(folder: string | undefined, dump: Blob | undefi
 
 /** Wraps an open PGlite as a Database; closing that runs `afterwards`, which may close the PGlite. */
 export function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?: () => Promise<void>): Database {
-  const pool = new pg.Pool(
-    Object.assign(createPgConfig(pglite), {
-      types: columnTypes,
-      pipeline: true,
-      // PGlite is one session: a second client would share its transaction.
-      max: 1,
-      idleTimeoutMillis: 0,
-      // A statement outside a transaction that is open would wait for ever.
-      connectionTimeoutMillis: 30_000,
-    }),
-  );
+  const pool = new pg.Pool({
+    stream: () => new EmbeddedStream(pglite),
+    user: 'postgres',
+    database: 'postgres',
+    ssl: false,
+    types: columnTypes,
+    pipeline: true,
+    // PGlite is one session: a second client would share its transaction.
+    max: 1,
+    idleTimeoutMillis: 0,
+    // A statement outside a transaction that is open would wait for ever.
+    connectionTimeoutMillis: 30_000,
+  });
   return createDatabase('embedded', pool, createLocalBus(), { rowSecurity, afterwards });
 }

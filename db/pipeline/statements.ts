@@ -118,8 +118,7 @@ function toParameter(value: unknown): unknown {
 
 /** Buffers writes until the end of the tick and sends them as one. */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {
-  // The embedded database has no socket.
-  if (stream.writableCorked === undefined || stream.writableCorked > 0) return;
+  if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }

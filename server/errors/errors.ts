@@ -155,10 +155,7 @@ const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
 const brokenConnection =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed|invalid response|message from backend/;
 
-/**
- * The SQLSTATE of an error. No SQLSTATE begins with E, as Node's codes do; the embedded database has an error class of
- * its own.
- */
+/** The SQLSTATE of an error. None begins with E, as Node's codes do. */
 function sqlState(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof Error && typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PglitePgConnection } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
 import { afterAll } from 'vitest';
 
@@ -54,7 +53,7 @@ const folder = process.env['RECORDED_STATEMENTS']!;
 const shared = globalThis as { recordedStatements?: Set<string> };
 const isFirst = shared.recordedStatements === undefined;
 const texts = (shared.recordedStatements ??= new Set());
-if (isFirst) for (const { prototype } of [pg.Connection, PglitePgConnection]) record(prototype);
+if (isFirst) record(pg.Connection.prototype);
 
 afterAll(() => {
   mkdirSync(folder, { recursive: true });

@@ -189,7 +189,6 @@ const writeTaskLog = compiled<TaskLogRow & { company_id: number }, TaskLogRow>((
 
 /** Rethrows an error, as the API error for a duplicate log if it is one. */
 export function refuseDuplicate(error: unknown): never {
-  // By its fields, not its class: the embedded database throws a different class.
   const isDuplicate = error instanceof Error && 'constraint' in error && error.constraint === 'task_logs_duplicate';
   throw isDuplicate ? DUPLICATE_TASK_LOG({ cause: error }) : error;
 }
