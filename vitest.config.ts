@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongFilesFirst } from './test/support/long-files-first.ts';
 import { findMemoryFolder } from './test/support/memory-folder.ts';
+import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 process.env['TMPDIR'] ??= findMemoryFolder();
 
@@ -20,7 +20,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // As in test/support/waiting.ts.
     expect: { poll: { timeout: 30_000 } },
-    sequence: { shuffle: { files: true, tests: false }, sequencer: LongFilesFirst },
+    sequence: { shuffle: { files: true, tests: false }, sequencer: SlowFilesFirst },
     reporters: process.env['CI'] === 'true' ? ['default'] : ['dot'],
   },
 });

@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 /*
  * Reads what vitest wrote of several runs of the same suite and prints the sum, alone on the last line. Fails where a
- * test failed, a run is missing or empty, or a test ran in none of the runs: a test that is skipped everywhere proves nothing.
+ * test failed, a run is missing or empty, or a test or a file ran in none of the runs: a test that is skipped everywhere proves nothing.
  * NAME.responses.json, next to NAME.json, says how many answers that run checked against /openapi.json. None is a failure too.
  */
 
 /** @type {Map<string, string[]>} test to its outcomes */
 const outcomes = new Map();
+const filesLeft = new Set(globSync('test/**/*.test.ts').map((file) => resolve(file)));
 const problems = [];
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const responses = { checked: 0, undeclared: 0 };
@@ -28,6 +30,7 @@ for (const file of process.argv.slice(2)) {
   responses.undeclared += undeclared;
   if (report.numPassedTests === 0) problems.push(`no test passed in ${file}`);
   for (const { name, status, assertionResults } of report.testResults) {
+    filesLeft.delete(name);
     if (status === 'failed' && !assertionResults.some((one) => one.status === 'failed')) {
       problems.push(`${name} failed as a whole`);
       counts.failed += 1;
@@ -43,6 +46,7 @@ for (const file of process.argv.slice(2)) {
 
 for (const [test, ofRuns] of outcomes)
   if (!ofRuns.some((outcome) => outcome === 'passed' || outcome === 'failed')) problems.push(`ran nowhere: ${test}`);
+for (const file of filesLeft) problems.push(`ran nowhere: ${file}`);
 
 /** @param {string} file */
 function readResponses(file) {

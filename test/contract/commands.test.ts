@@ -33,7 +33,7 @@ describe('every command of every page', () => {
   test('that is not run has a reason, and every reason has its command', () => {
     for (const [page, reasons] of Object.entries(notRun)) {
       expect([page, Object.keys(reasons).filter((line) => !linesOf(page).includes(line))]).toEqual([page, []]);
-      const named = Object.values(reasons).flatMap((reason) => reason.match(/[\w/-]+\.test\.ts/g) ?? []);
+      const named = Object.values(reasons).flatMap((reason) => reason.match(/[\w/.-]+\.test\.ts/g) ?? []);
       expect(named.filter((file) => !existsSync(`${root}/test/${file}`))).toEqual([]);
     }
   });
@@ -47,7 +47,7 @@ describe('every command of every page', () => {
     }
     expect(bare).toEqual([]);
     const consoles = pages.filter(({ blocks }) => blocks.some(({ language }) => language === 'console'));
-    // Run by examples/readme.test.ts.
+    // Run by examples/readme.slow.test.ts.
     expect(consoles.map(({ page }) => page)).toEqual(['client-sdk/examples/README.md']);
   });
 });

@@ -7,7 +7,7 @@ import { blocksOf } from './pages.ts';
 
 /** Which test file, in `test/`, runs the commands of which pages. */
 export const runBy: Record<string, string[]> = {
-  'contract/readme.test.ts': [
+  'contract/readme.slow.test.ts': [
     'README.md',
     'docs/rest.md',
     'docs/money.md',
@@ -16,8 +16,8 @@ export const runBy: Record<string, string[]> = {
     'docs/exports.md',
     'docs/oauth.md',
   ],
-  'contract/operations.test.ts': ['docs/operations.md', 'docs/upgrading.md', 'docs/audit.md'],
-  'contract/walk-through.test.ts': ['CONTRIBUTING.md'],
+  'contract/operations.slow.test.ts': ['docs/operations.md', 'docs/upgrading.md', 'docs/audit.md'],
+  'contract/walk-through.slow.test.ts': ['CONTRIBUTING.md'],
   'contract/commands.test.ts': [
     'client-sdk/README.md',
     'client-sdk/docs/publishing.md',
@@ -25,14 +25,14 @@ export const runBy: Record<string, string[]> = {
     'client-sdk/examples/README.md',
     'bench/README.md',
   ],
-  'command/page.test.ts': ['client-sdk/docs/command.md'],
+  'command/page.slow.test.ts': ['client-sdk/docs/command.md'],
 };
 
 const installs =
-  'it would replace the packages that the tests run on; faults/production-packages.test.ts starts on them';
-const imports = 'faults/import-company.test.ts runs these commands';
-const servedClient = 'contract/client-package.test.ts installs what the service serves';
-const packedClient = 'sdk/package.test.ts packs it in a copy';
+  'it would replace the packages that the tests run on; faults/production-packages.slow.test.ts starts on them';
+const imports = 'faults/import-company.slow.test.ts runs these commands';
+const servedClient = 'contract/client-package.slow.test.ts installs what the service serves';
+const packedClient = 'sdk/package.slow.test.ts packs it in a copy';
 const isTheSuite = 'it is this suite';
 const inCi = '.ci/run runs it after the suite';
 const takesLong = 'it measures for minutes; contract/commands.test.ts holds its options against the program';
@@ -54,8 +54,9 @@ export const notRun: Record<string, Record<string, string>> = {
   'CONTRIBUTING.md': {
     'npm ci': installs,
     'npm start          # a service with a demo company; the banner says where everything is':
-      'contract/readme.test.ts starts it',
-    'npm test           # the whole suite, on the embedded database': isTheSuite,
+      'contract/readme.slow.test.ts starts it',
+    'npm test           # all but the slow tests, on the embedded database: four minutes on two cores': isTheSuite,
+    'npm run test:all                                                           # with the slow ones': isTheSuite,
     'npm run check      # format, lint, types, unused code, schema and contract: what a commit must pass': inCi,
     'npx vitest run test/features/work/tasks.test.ts': isTheSuite,
     'TEST_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm test    # on PostgreSQL; the role must create databases':
@@ -68,7 +69,7 @@ export const notRun: Record<string, Record<string, string>> = {
       'it runs this suite',
   },
   'client-sdk/README.md': {
-    'npm install work-management-client': 'it needs a registry; sdk/package.test.ts installs the packed package',
+    'npm install work-management-client': 'it needs a registry; sdk/package.slow.test.ts installs the packed package',
   },
   'client-sdk/docs/publishing.md': {
     'curl -fO http://127.0.0.1:3000/client.tgz': servedClient,
@@ -133,5 +134,5 @@ export async function openTour(file: string): Promise<Tour> {
   };
 }
 
-/** What a block of commands may be written in; of a console's, examples/readme.test.ts runs each line behind a `$`. */
+/** What a block of commands may be written in; of a console's, examples/readme.slow.test.ts runs each line behind a `$`. */
 export const shells = ['sh', 'bash', 'shell'];

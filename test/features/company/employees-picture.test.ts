@@ -3,12 +3,10 @@ import sharp, { type Sharp } from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
-import { waitUntil } from '../../support/waiting.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
 const foreigner = await service.registerCompany();
-const other = await service.registerCompany();
 const member = await service.addEmployee(admin);
 const picturePath = (actor: Actor) => `/employee/update-picture/${actor.employeeId}/`;
 const invalidPicture = { status: 400, code: 'VALIDATION_FAILED', issues: ['profilePicture'] };
@@ -173,26 +171,6 @@ describe('a picture that is too large', () => {
   test('and one of exactly the longest side is taken', async () => {
     const answer = await member.patch(picturePath(member), { profilePicture: await base64(paint(1, 16_384).png()) });
     expect(answer.status).toBe(200);
-  });
-});
-
-describe('many pictures of one company', () => {
-  test('do not hold up the picture of another', async () => {
-    const large = await base64(paint(6_900, 6_900).png({ progressive: true }));
-    const small = await base64(paint(4, 4).png());
-    const order: string[] = [];
-    const send = async (who: string, actor: Actor, profilePicture: string) => {
-      const answer = await actor.patch(picturePath(actor), { profilePicture });
-      order.push(`${who} ${answer.status}`);
-    };
-    const sent = Array.from({ length: 12 }, () => send('flood', member, large));
-    // One is being decoded and eight wait, as many as a company may have in the queue.
-    await waitUntil(() => order.includes('flood 503'));
-    await send('other', other, small);
-    await Promise.all(sent);
-    const before = order.slice(0, order.indexOf('other 200'));
-    expect(before.filter((one) => one === 'flood 200').length).toBeLessThanOrEqual(2);
-    expect(order.filter((one) => one === 'flood 503')).toHaveLength(3);
   });
 });
 

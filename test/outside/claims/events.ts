@@ -9,7 +9,7 @@ import { addComment, addProject, addTask } from '../work.ts';
  *
  * Not to be seen from outside: that an event of 7 days ago is gone and `stream.reset` comes first (here for a position that
  * the stream never had), that a client goes on at any other node, and that nothing is heard before its commit
- * (test/realtime/events.test.ts, test/realtime/storm.test.ts, test/faults/process.test.ts).
+ * (test/realtime/events.test.ts, test/realtime/storm.test.ts, test/faults/process.slow.test.ts).
  */
 
 const { anonymous, url } = service;

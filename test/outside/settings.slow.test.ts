@@ -9,7 +9,7 @@ import { startOutside } from './service.ts';
  * Contract 8: settings, each of which needs a process of its own.
  *
  * Elsewhere: REDIS_URL (test/faults/redis.test.ts), SENDGRID_API_KEY (test/mail/sendgrid-mailer.test.ts), AUTH_KEYS and
- * production (test/faults/settings.test.ts, test/contract/operations.test.ts), GOOGLE_* and APPLE_* (claims/sign-in.ts sets
+ * production (test/faults/settings.slow.test.ts, test/contract/operations.slow.test.ts), GOOGLE_* and APPLE_* (claims/sign-in.ts sets
  * them all), APP_URL (every link of a mail there).
  */
 

@@ -13,7 +13,7 @@ import { openTour } from '../support/tours.ts';
  * backed up, given new keys, lost and restored. The tests follow one another, each with what the one before left.
  */
 
-const tour = await openTour('contract/operations.test.ts');
+const tour = await openTour('contract/operations.slow.test.ts');
 const isServer = inject('template').kind === 'server';
 const timeout = 180_000;
 const { folder, remove } = await makeCheckout();

@@ -9,7 +9,7 @@ import { openTour } from '../support/tours.ts';
 
 /* The commands of docs/command.md, in an empty folder: all that is there is what the service serves. */
 
-const tour = await openTour('command/page.test.ts');
+const tour = await openTour('command/page.slow.test.ts');
 const page = 'client-sdk/docs/command.md';
 const folder = await mkdtemp(join(tmpdir(), 'wms-page-'));
 afterAll(() => rm(folder, { recursive: true }));

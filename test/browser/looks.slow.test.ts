@@ -8,7 +8,7 @@ import { artifact, emailOf, setStage } from './stage.ts';
 import type { Visitor } from './visitor.ts';
 
 const stage = await setStage();
-/** Pictures of the documentation: `DEMO_PICTURES=docs/pictures npx vitest run test/browser/looks.test.ts` makes them. */
+/** Pictures of the documentation: `DEMO_PICTURES=docs/pictures npx vitest run test/browser/looks.slow.test.ts` makes them. */
 const published: Record<string, string> = {
   'light task': 'demo-comments.png',
   'dark board': 'demo-board-dark.png',

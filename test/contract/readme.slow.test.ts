@@ -8,7 +8,7 @@ import { openTour } from '../support/tours.ts';
 
 /* The tours of the README and of pages in docs, taken one after the other with one service, as a newcomer would. */
 
-const tour = await openTour('contract/readme.test.ts');
+const tour = await openTour('contract/readme.slow.test.ts');
 const timeout = 180_000;
 const checkout = await makeCheckout();
 let home: Home;

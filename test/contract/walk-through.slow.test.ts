@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const heading = 'Walk-through: archive a project';
 /** It takes half a minute on a machine that does nothing else. */
 const timeout = 300_000;
-const tour = await openTour('contract/walk-through.test.ts');
+const tour = await openTour('contract/walk-through.slow.test.ts');
 const folder = await mkdtemp(join(tmpdir(), 'wms-walk-through-'));
 await copyRepository();
 afterAll(() => rm(folder, { recursive: true }));
