@@ -47,14 +47,21 @@ export function createWorker(services: JobServices, handlers: AnyJobHandler[], t
   const attempts = createAttempts(services, handlers, leases);
   const runners = queues.map((queue) => createQueueRunner(queue, { leases, attempts, log: services.log }));
   const stopping = new AbortController();
+  let waking: NodeJS.Timeout | undefined;
 
   return {
     start() {
       for (const runner of runners) void runner.work();
     },
     wake() {
-      const delayMs = wakeAfterMs.min + Math.random() * (wakeAfterMs.max - wakeAfterMs.min);
-      setTimeout(() => runners.forEach((runner) => runner.wake()), delayMs).unref();
+      // One that is planned reads this job too.
+      waking ??= setTimeout(
+        () => {
+          waking = undefined;
+          for (const runner of runners) runner.wake();
+        },
+        wakeAfterMs.min + Math.random() * (wakeAfterMs.max - wakeAfterMs.min),
+      ).unref();
     },
     async drain() {
       while (!stopping.signal.aborted) {

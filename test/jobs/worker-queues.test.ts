@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { handlers } from '../../server/jobs/handlers.ts';
 import { createWorker } from '../../server/jobs/worker.ts';
-import { enqueueJob, jobHandler } from '../../server/kernel/job.ts';
+import { enqueueJob, jobHandler, queues } from '../../server/kernel/job.ts';
 import type { Mailer } from '../../server/mail/mailer.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
@@ -109,4 +110,20 @@ test('two workers at once run each job once', async () => {
   await Promise.all(workers.map((worker) => worker.drain()));
   expect(ran.toSorted((a, b) => a - b)).toEqual(numbers);
   expect(workers.flatMap((worker) => worker.countAttempts()).reduce((sum, { count }) => sum + count, 0)).toBe(60);
+});
+
+test('a thousand wake-ups at once have the table read once, or twice if its turn has come', async () => {
+  let reads = 0;
+  const counting = { ...clock, now: () => ((reads += 1), clock.now()) };
+  const worker = createWorker({ ...app.services, clock: counting, mailer: mailbox }, []);
+  onTestFinished(() => worker.stop());
+  worker.start();
+  const readsOfOne = 2 * queues.length;
+  await waitUntil(() => reads === readsOfOne);
+
+  for (let count = 0; count < 1_000; count += 1) worker.wake();
+  // The last one comes within 80 ms.
+  await delay(150);
+  expect(reads).toBeGreaterThanOrEqual(2 * readsOfOne);
+  expect(reads).toBeLessThanOrEqual(3 * readsOfOne);
 });
