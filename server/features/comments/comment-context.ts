@@ -9,8 +9,18 @@ export type CommentContext = Awaited<ReturnType<typeof listCommentContexts>>[num
 /** Those of the comments that are not deleted, with everyone involved. */
 export async function listCommentContexts(db: Db, companyId: number, commentIds: number[]) {
   return selectVisibleTasks(db, companyId)
-    .innerJoin('comments as c', (join) =>
-      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+    .innerJoin(
+      (eb) =>
+        eb
+          .selectFrom('comments')
+          .where('company_id', '=', companyId)
+          .where('comment_id', '=', eb.fn.any(eb.val(commentIds)))
+          .where('is_deleted', '=', false)
+          .select(['company_id', 'comment_id', 'task_id', 'sender_id', 'reply_to', 'message'])
+          // So that they are read first: where tables look small, PostgreSQL would try each task with each employee.
+          .offset(0)
+          .as('c'),
+      (join) => join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
     )
     .innerJoin('employees as s', (join) =>
       join.onRef('s.company_id', '=', 'c.company_id').onRef('s.employee_id', '=', 'c.sender_id'),
@@ -18,8 +28,6 @@ export async function listCommentContexts(db: Db, companyId: number, commentIds:
     .leftJoin('comments as parent', (join) =>
       join.onRef('parent.company_id', '=', 'c.company_id').onRef('parent.comment_id', '=', 'c.reply_to'),
     )
-    .where((eb) => eb('c.comment_id', '=', eb.fn.any(eb.val(commentIds))))
-    .where('c.is_deleted', '=', false)
     .orderBy('c.comment_id')
     .select([
       'c.comment_id',
