@@ -33,12 +33,9 @@ export class EmbeddedStream extends Duplex {
     // An answer is there when its messages have been run.
   }
 
-  override _write(messages: Uint8Array, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    process.nextTick(() => void this.#run(messages, done));
-  }
-
   override _writev(parts: { chunk: Uint8Array }[], done: (error?: Error) => void): void {
-    this._write(Buffer.concat(parts.map(({ chunk }) => chunk)), 'binary', done);
+    const messages = Buffer.concat(parts.map(({ chunk }) => chunk));
+    process.nextTick(() => void this.#run(messages, done));
   }
 
   async #run(messages: Uint8Array, done: (error?: Error) => void): Promise<void> {

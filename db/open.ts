@@ -186,6 +186,7 @@ export function wrapEmbedded(pglite: PGlite, rowSecurity?: boolean, afterwards?:
     stream: () => new EmbeddedStream(pglite),
     user: 'postgres',
     database: 'postgres',
+    // The environment may ask for it, for servers.
     ssl: false,
     types: columnTypes,
     pipeline: true,

@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, expect, inject, test } from 'vitest';
+import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { EmbeddedStream } from '../../db/embedded-stream.ts';
 import { openPGlite, wrapEmbedded } from '../../db/open.ts';
 import { makeEmbeddedTemplate } from '../support/embedded-template.ts';
@@ -11,8 +11,9 @@ const { emptyDumpFile } = template.kind === 'embedded' ? template : await makeEm
 const pglite = await openPGlite(undefined, await openAsBlob(emptyDumpFile));
 afterAll(() => pglite.close());
 
-async function openClient(): Promise<pg.Client> {
-  const client = new pg.Client({ stream: () => new EmbeddedStream(pglite), user: 'postgres', ssl: false });
+async function openClient(options: pg.ClientConfig = {}): Promise<pg.Client> {
+  const stream = () => new EmbeddedStream(pglite);
+  const client = new pg.Client({ stream, user: 'postgres', ssl: false, ...options });
   await client.connect();
   return client;
 }
@@ -33,13 +34,7 @@ test('a client finds nothing of the one before: no transaction, statement or set
 });
 
 test('statements of one tick have answers of their own, a failed one in their midst too', async () => {
-  const client = new pg.Client({
-    stream: () => new EmbeddedStream(pglite),
-    user: 'postgres',
-    ssl: false,
-    pipeline: true,
-  });
-  await client.connect();
+  const client = await openClient({ pipeline: true });
   const answers = await Promise.allSettled(
     [1, 0, 2].map((by) => client.query({ name: 'divide', text: 'select 6 / $1::int as part', values: [by] })),
   );
@@ -60,13 +55,10 @@ test('what is longer than its buffer passes in both directions', async () => {
 });
 
 test('the environment that programs of PostgreSQL read changes nothing', async () => {
-  const before = { ...process.env };
-  Object.assign(process.env, { PGSSLMODE: 'require', PGHOST: 'nowhere.invalid', PGUSER: 'nobody', PGDATABASE: 'none' });
-  try {
-    const database = wrapEmbedded(pglite);
-    expect((await sql`select 1 as one`.execute(database.owner.db)).rows).toEqual([{ one: 1 }]);
-    await database.close();
-  } finally {
-    process.env = before;
-  }
+  const environment = { PGSSLMODE: 'require', PGHOST: 'nowhere.invalid', PGUSER: 'nobody', PGDATABASE: 'none' };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const database = wrapEmbedded(pglite);
+  expect((await sql`select 1 as one`.execute(database.owner.db)).rows).toEqual([{ one: 1 }]);
+  await database.close();
 });

@@ -62,7 +62,6 @@ async function freeLog(pglite: PGlite): Promise<void> {
 async function endSession(pglite: PGlite): Promise<void> {
   await pglite.exec('rollback');
   await pglite.exec('discard all');
-  await pglite.exec("set timezone = 'UTC'");
 }
 
 async function resetRows(pglite: PGlite, { rows }: TemplateState): Promise<void> {
