@@ -36,7 +36,7 @@ async function measured(format: string): Promise<Buffer> {
   return bytes;
 }
 
-test('comes whole as a workbook, and needs memory for a part of it', { timeout }, async () => {
+test('a long timesheet comes whole as a workbook, and needs memory for a part of it', { timeout }, async () => {
   const [sheet] = await readExcelFile(await measured('xlsx'));
   const rows = sheet!.data as (string | number | Date)[][];
   expect(rows).toHaveLength(people * days + 2);
@@ -45,20 +45,24 @@ test('comes whole as a workbook, and needs memory for a part of it', { timeout }
   expect(new Set(places).size).toBe(people * days);
 });
 
-test('comes whole as pages, and needs memory for a part of it', { timeout }, async () => {
+test('a long timesheet comes whole as pages, and needs memory for a part of it', { timeout }, async () => {
   const file = await getDocumentProxy(new Uint8Array(await measured('pdf')));
   // From a Monday on, and the last week is not whole.
   expect(file.numPages).toBe(people * Math.ceil(days / 7));
 });
 
-test('begins before all of it is read, and is cut off where it cannot go on', { timeout }, async () => {
-  const rename = (from: string, to: string) =>
-    sql`alter function ${sql.ref(from)}(date, text) rename to ${sql.ref(to)}`.execute(db);
-  const breakDays = () => rename('local_day_start', 'local_day_start_away');
-  const { bytes, isComplete } = await download(boss, `${path}&format=pdf`, breakDays);
-  await rename('local_day_start_away', 'local_day_start');
-  expect(isComplete).toBe(false);
-  expect(bytes.toString('latin1')).toMatch(/^%PDF-/);
-  expect(bytes.toString('latin1')).not.toContain('%%EOF');
-  expect(service.log()).toContain('an answer broke off');
-});
+test(
+  'a long timesheet begins before all of it is read, and is cut off where it cannot go on',
+  { timeout },
+  async () => {
+    const rename = (from: string, to: string) =>
+      sql`alter function ${sql.ref(from)}(date, text) rename to ${sql.ref(to)}`.execute(db);
+    const breakDays = () => rename('local_day_start', 'local_day_start_away');
+    const { bytes, isComplete } = await download(boss, `${path}&format=pdf`, breakDays);
+    await rename('local_day_start_away', 'local_day_start');
+    expect(isComplete).toBe(false);
+    expect(bytes.toString('latin1')).toMatch(/^%PDF-/);
+    expect(bytes.toString('latin1')).not.toContain('%%EOF');
+    expect(service.log()).toContain('an answer broke off');
+  },
+);
