@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { importCsv, readWork, togglFile, type ImportInput } from '../../support/csv-imports.ts';
 import { logHours, setPolicy, submit } from '../../support/periods.ts';
+import { waitForLockWaits } from '../../support/lock-waits.ts';
 import { startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
@@ -354,25 +355,12 @@ test.runIf(process.env['TEST_DATABASE_URL'])(
     insert into task_logs (company_id, task_id, employee_id, project_id, start_time, end_time, manual_add, created_at, updated_at)
     values (${admin.companyId}, ${taskId}, ${grace.employeeId}, ${projectId}, ${times})`.execute(held.db);
     const running = importCsv(admin, csv);
-    await expectWaiting();
+    await waitForLockWaits(database.db, 1);
     await held.commit();
     expect(errorOf(await running)).toEqual({ status: 409, code: 'DUPLICATE_TASK_LOG' });
     expect((await readWork(service, admin)).logs).toHaveLength(1);
   },
 );
-
-/** Resolves when a statement waits for a lock in this database: others have tests of their own. */
-async function expectWaiting(): Promise<void> {
-  await expect
-    .poll(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        database.db,
-      );
-      return rows.length;
-    })
-    .toBeGreaterThan(0);
-}
 
 describe('locked days', () => {
   test('are errors of their rows: 409 if they are all that is wrong', async () => {

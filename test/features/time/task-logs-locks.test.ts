@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { waitForLockWaits } from '../../support/lock-waits.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
-import { waitUntil } from '../../support/waiting.ts';
 
 /* Locks of logs are taken in one order: task, then log, also where the log is moved to another task at the same time. */
 
@@ -20,30 +20,23 @@ describe.skipIf(database.kind === 'embedded')('a log that is changed while it is
       start_time: '2025-02-03T06:00:00Z',
       end_time: '2025-02-03T07:00:00Z',
     });
-    const waiting = async (count: number) =>
-      waitUntil(async () => {
-        const { rows } = await sql<{ waiting: number }>`
-          select count(*)::integer as waiting from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
-        return rows[0]!.waiting === count;
-      });
     const change = (fields: object) => admin.put(`/tasklogs/${log._id}/`, fields);
     const newTask = sql`select from tasks where task_id = ${newTaskId} for update`;
 
     const holder = database.begin();
     await newTask.execute(holder.db);
     const moved = change({ taskId: newTaskId });
-    await waiting(1);
+    await waitForLockWaits(database.db, 1);
     const changed = change({ description: 'Cut the gears' });
-    await waiting(2);
+    await waitForLockWaits(database.db, 2);
     const mover = database.begin();
     const locked = newTask.execute(mover.db);
-    await waiting(3);
+    await waitForLockWaits(database.db, 3);
     await holder.rollback();
 
     expect((await moved).status).toBe(200);
     await locked;
-    await waiting(1);
+    await waitForLockWaits(database.db, 1);
     await sql`update task_logs set updated_at = now() where task_id = ${newTaskId}`.execute(mover.db);
     await mover.commit();
     expect(await changed).toMatchObject({ status: 200, body: { taskId: newTaskId, description: 'Cut the gears' } });

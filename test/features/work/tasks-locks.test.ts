@@ -1,10 +1,9 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { lockAdmins } from '../../../server/features/employees/employment.ts';
 import { lockEmployee } from '../../../server/features/employees/queries.ts';
+import { waitForLockWaits } from '../../support/lock-waits.ts';
 import { startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
-import { waitUntil } from '../../support/waiting.ts';
 
 /* A task and a change of employment take their locks in one order: the company, then the employee. */
 
@@ -26,13 +25,7 @@ describe.skipIf(database.kind === 'embedded')('a task of an employee whose emplo
         how === 'created'
           ? admin.post('/api/tasks/', { projectId, title: 'Cut the gears', owner_id: employeeId })
           : admin.patch(`/api/tasks/${taskId}/`, { owner_id: employeeId });
-      await waitUntil(async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          database.db,
-        );
-        return rows.length > 0;
-      });
+      await waitForLockWaits(database.db, 1);
       await lockEmployee(change.db, companyId, employeeId);
       await change.commit();
 
