@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inCompany } from '../../../db/scope.ts';
-import { hashSecret } from '../../kernel/authentication.ts';
+import { authenticate, hashSecret } from '../../kernel/authentication.ts';
 import { defineError } from '../../errors/api-error.ts';
 import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
@@ -43,6 +43,8 @@ export const acceptInvitation = signedIn
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
     const { accountId, sessionId } = caller;
+    // A refresh token that was used before would become a good one.
+    await authenticate(ctx, { isForSession: true });
     const now = services.clock.now();
     const invitation = await getInvitation(db, accountId, input.invitation_id);
     const { company_id: companyId, employee_id: employeeId } = invitation;

@@ -96,6 +96,18 @@ describe('an invited employee', () => {
     expect((await service.as(accepted.body).get(`/employee/me/${employeeId}/`)).status).toBe(200);
   });
 
+  test('does not accept with a refresh token that was used before: that ends the session', async () => {
+    const [here, there] = [await service.registerCompany(), await service.registerCompany()];
+    const { employeeId } = await invite(here, there.email);
+    clock.advance({ seconds: 1 });
+    const stolen = await loginByCode(there.email);
+    const refresh = (answer: Answer) => anonymous.post('/api/token/refresh/', answer.body);
+    const [invitation] = await openTo(stolen);
+    expect((await refresh(await refresh(stolen))).status).toBe(200);
+    expect(errorOf(await accept(stolen, invitation._id))).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    expect(await statusOf(here, employeeId)).toBe('pending');
+  });
+
   test('does not accept with a password alone, nor with a proof that is older than the invitation', async () => {
     const [here, there] = [await service.registerCompany(), await service.registerCompany()];
     await service.signIn(there.email);
