@@ -19,6 +19,9 @@ export const hashSecret = (secret: string): string => createHash('sha256').updat
  * Authenticates the caller by the API key or the token pair of the request. If the access token has expired and the
  * refresh token is valid, the request is served and its answer carries a fresh access token. If the caller is about to
  * get a new session (`isForSession`), the refresh token must be valid whatever the access token is.
+ *
+ * The same request may be authenticated again, for a further call of its WebSocket or after its body. Nothing is issued
+ * then, so its refresh token may have been rotated meanwhile; whether the session is live is read each time.
  */
 export async function authenticate(
   { services, request }: Context,
@@ -46,8 +49,10 @@ export async function authenticate(
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
   const caller = toSession(access.sessionId, await credentials.findSession(access.sessionId), credentials);
-  if (refresh && (isExpired || isForSession)) await checkRefreshToken(services, refresh);
-  if (isExpired && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
+  const isToRenew = isExpired && request.hasGoodTokens !== true;
+  if (refresh && (isToRenew || isForSession)) await checkRefreshToken(services, refresh);
+  if (isToRenew && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
+  request.hasGoodTokens = true;
   request.noteAuthenticated();
   return caller;
 }

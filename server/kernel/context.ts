@@ -70,6 +70,8 @@ export type RequestInfo = {
   setHeader(name: string, value: string): void;
   /** Called when the request is authenticated. */
   noteAuthenticated(): void;
+  /** Its token pair was good when it came. */
+  hasGoodTokens?: true;
   /** The caller, if authenticated before the body was read. */
   caller?: Caller | undefined;
   /** Whether the transport can answer a file; see download.ts. */

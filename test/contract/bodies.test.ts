@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts';
 import { exchange, parseAnswer } from '../support/socket.ts';
 
 const service = await startService();
-const { anonymous, url } = service;
+const { anonymous, clock, url } = service;
 const admin = await service.registerCompany();
 const json = { 'content-type': 'application/json' };
 const proof = { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token };
@@ -144,6 +144,22 @@ describe('credentials are checked before a body is read', () => {
     expect((await leaver.post('/logout/')).status).toBe(200);
     socket.write(body.slice(5));
     expect(await answerOf(socket)).toMatchObject({ status: 401, code: 'SESSION_ENDED' });
+  });
+
+  test('and not again by their age: tokens that were good are good for the body behind them', async () => {
+    const { pair } = await service.signIn(admin.email);
+    clock.advance({ minutes: 16 });
+    const body = '{"name":"In time"}';
+    const own = { authorization: `Bearer ${pair.access_token}`, 'x-refresh-token': pair.refresh_token };
+    const head = { ...own, 'content-length': String(body.length), expect: '100-continue' };
+    const socket = await begin('POST /api/projects/', head, body.slice(0, 5));
+    await once(socket, 'data');
+    const { body: next } = await anonymous.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
+    clock.advance({ seconds: 11 });
+    socket.write(body.slice(5));
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    expect(parseAnswer(String(data)).status).toBe(200);
+    expect((await service.as(next).get('/api/sessions/')).status).toBe(200);
   });
 });
 

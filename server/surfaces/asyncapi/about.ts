@@ -5,7 +5,8 @@ export const about = `Changes of tasks, task logs, timers, projects, comments an
 ### Connecting
 The subscriptions are tRPC's, at \`/trpc\`, over two transports with the same events:
 * **WebSocket** (\`wsLink\`): connect to \`/trpc?connectionParams=1\` and send the credentials in the first message, as
-  \`connectionParams: {accessToken, refreshToken}\` or \`{apiKey}\`. An unauthenticated connection is closed after
+  \`connectionParams: {accessToken, refreshToken}\` or \`{apiKey}\`. They are good for as long
+  as the session is live and the connection open, however old the tokens get. An unauthenticated connection is closed after
   30 seconds. Pages may connect from the service's own origin and from those that the operator allows.
 * **Server-sent events** (\`httpSubscriptionLink\`): send the tokens as headers, \`Authorization\` and
   \`X-Refresh-Token\`, which takes an \`EventSource\` that can send headers (a ponyfill such as \`eventsource\`). Tokens in

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf, type TokenPair } from '../../support/actor.ts';
+import { overWebSocket } from '../../support/listener.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService();
@@ -185,6 +186,35 @@ describe('a refresh token that is not the current one', () => {
     );
     for (const { status } of answers) expect([200, 401]).toContain(status);
     await expectEnded(stolen, current);
+  });
+});
+
+describe('the token pair of a WebSocket', () => {
+  test('is good for all its calls and streams, however old the access token gets and whoever refreshes', async () => {
+    const pair = await newSession();
+    const { client, listen, close } = overWebSocket(service.url, pair);
+    const first = await listen('notifications.onMine');
+    const second = (await refresh(pair)).body as TokenPair;
+    const current = (await refresh(second)).body as TokenPair;
+    clock.advance({ minutes: 16 });
+    expect((await client.sessions.list.query()).sessions).not.toEqual([]);
+    const next = await listen('timers.onMine');
+    expect([first.errorCode(), next.errorCode()]).toEqual([undefined, undefined]);
+    expect((await service.as(current).get('/api/sessions/')).status).toBe(200);
+
+    await service.as(current).post('/logout/');
+    expect(await next.ends()).toBe('SESSION_ENDED');
+    await close();
+  });
+
+  test('opens none where it has expired and is not the current one: that ends the session', async () => {
+    const stolen = await newSession();
+    const current = (await refresh(stolen)).body as TokenPair;
+    clock.advance({ minutes: 16 });
+    const { listen, close } = overWebSocket(service.url, stolen);
+    expect((await listen('notifications.onMine')).errorCode()).toBe('SESSION_ENDED');
+    await close();
+    expect(errorOf(await refresh(current))).toEqual({ status: 401, code: 'SESSION_ENDED' });
   });
 });
 
