@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { commentCreated } from '../../server/features/comments/jobs.ts';
+import { commentCreated, commentLiked } from '../../server/features/comments/jobs.ts';
+import { taskAssigned } from '../../server/features/tasks/assignment.ts';
 import { createWorker } from '../../server/jobs/worker.ts';
 import { enqueueJob, jobHandler } from '../../server/kernel/job.ts';
 import { startService } from '../support/service.ts';
@@ -110,4 +111,77 @@ test('comments that wait together notify and mail everybody as one by one, also 
   expect(mailbox.to(mentioned.email).filter(({ subject }) => subject.includes('mentioned'))).toHaveLength(2);
   const { body } = await admin.get(`/notifications/unread-count/${admin.employeeId}/`);
   expect(body.unread).toBe(said.length);
+});
+
+test('likes that wait together tell the same as one by one, also where they are run twice; one taken back tells nobody', async () => {
+  const owner = await service.registerCompany();
+  const [author, ...likers] = [
+    await service.addEmployee(owner),
+    await service.addEmployee(owner),
+    await service.addEmployee(owner),
+  ];
+  const { companyId } = owner;
+  const { taskId } = await startWork(owner);
+  const comments: number[] = [];
+  for (const message of ['One', 'Two', 'Three'])
+    comments.push((await author!.post('/api/task-chats/', { taskId, sender: author!.employeeId, message })).body._id);
+  await service.drain();
+  const likes = comments.flatMap((commentId) => likers.map(({ employeeId }) => ({ companyId, commentId, employeeId })));
+  for (const { commentId, employeeId } of likes)
+    await likers.find((one) => one.employeeId === employeeId)!.post(`/api/like-chat/${employeeId}/${commentId}/`);
+  await likers[0]!.post(`/api/dislike-chat/${likers[0]!.employeeId}/${comments[2]}/`);
+  const run = () => commentLiked.runBatch!({ ...app.services, mailer: mailbox }, companyId, [...likes, likes[0]!]);
+  await run();
+  await run();
+  await service.drain();
+  const told = async (employeeId: number) => {
+    const { rows } = await sql<{ cause: string }>`
+      select cause from notifications where recipient_id = ${employeeId} and cause like '%liked%'`.execute(database.db);
+    return rows.map(({ cause }) => cause).toSorted();
+  };
+  const expected = likes
+    .filter(({ commentId, employeeId }) => commentId !== comments[2] || employeeId !== likers[0]!.employeeId)
+    .map(({ commentId, employeeId }) => `comment ${commentId} liked by ${employeeId}`)
+    .toSorted();
+  expect([await told(owner.employeeId), await told(author!.employeeId)]).toEqual([expected, expected]);
+  expect(await told(likers[0]!.employeeId)).toEqual([]);
+});
+
+test('assignments that wait together tell the same as one by one, also where they are run twice', async () => {
+  const admin = await service.registerCompany();
+  const people = [await service.addEmployee(admin), await service.addEmployee(admin), await service.addEmployee(admin)];
+  const [ann, bob, eve] = people.map(({ employeeId }) => employeeId);
+  const { companyId } = admin;
+  const { projectId } = await startWork(admin);
+  await service.drain();
+  const add = async (fields: object): Promise<number> =>
+    (await admin.post('/api/tasks/', { projectId, title: 'Cut the gears', ...fields })).body._id;
+  const kept = await add({ owner_id: ann, collaboratorIds: [bob] });
+  const moved = await add({ owner_id: ann, collaboratorIds: [eve] });
+  const gone = await add({ owner_id: eve });
+  const { rows } = await sql<{ payload: never }>`select payload from jobs order by job_id`.execute(database.db);
+  await admin.patch(`/api/tasks/${moved}/`, { owner_id: bob });
+  await admin.delete(`/api/tasks/${gone}/`);
+  const payloads = rows.map(({ payload }) => payload);
+  for (let time = 0; time < 2; time += 1)
+    await taskAssigned.runBatch!({ ...app.services, mailer: mailbox }, companyId, payloads);
+  await service.drain();
+  const told = async (employeeId: number) => {
+    const { rows: causes } = await sql<{ task_id: number; title: string }>`
+      select task_id, title from notifications where recipient_id = ${employeeId} order by task_id, title`.execute(
+      database.db,
+    );
+    return causes.map(({ task_id: taskId, title }) => [
+      taskId,
+      title.includes('assigned you') ? 'owner' : 'collaborator',
+    ]);
+  };
+  expect([await told(ann!), await told(bob!), await told(eve!)]).toEqual([
+    [[kept, 'owner']],
+    [
+      [kept, 'collaborator'],
+      [moved, 'owner'],
+    ],
+    [[moved, 'collaborator']],
+  ]);
 });

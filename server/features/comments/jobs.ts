@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { enqueueJob, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
@@ -37,37 +38,52 @@ export const commentEdited = jobHandler({
     })),
 });
 
-/** Notifies the author of a comment and people involved in its task of a like, if it still exists. */
+const Like = z.object({ companyId: id, commentId: id, employeeId: id });
+type Like = z.infer<typeof Like>;
+
+/** Notifies the author of a comment and people involved in its task of a like, if both still exist. */
 export const commentLiked = jobHandler({
   name: 'comment-liked',
-  payload: z.object({ companyId: id, commentId: id, employeeId: id }),
-  async run(services, { companyId, commentId, employeeId }) {
-    const { clock, settings } = services;
-    await inTransaction(services, companyId, async (db) => {
-      const [comment] = await listCommentContexts(db, companyId, [commentId]);
-      const liker = await findLiker(db, companyId, { commentId, employeeId });
-      if (!comment || !liker) return;
-      const activeIds = await listActive(db, companyId, [comment]);
-      const involvedIds = [comment.sender_id, comment.owner_id, ...comment.collaborators.map((one) => one.employee_id)];
-      const { involved } = recipientsOf({ actorId: employeeId, mentionedIds: [], involvedIds, activeIds });
-      const notifications = involved.map((recipientId): NewNotification => ({
-        recipientId,
-        cause: `comment ${commentId} liked by ${employeeId}`,
-        appType: 'task',
-        category: 'message',
-        priority: 'activity',
-        title: `${liker.name} likes a comment on ${comment.title}`,
-        message: excerptOf(plainTextOf(comment.message ?? ''), 200),
-        link: deepLinkOf(settings, comment.task_id, commentId),
-        actorId: employeeId,
-        taskId: comment.task_id,
-        commentId,
-        projectId: comment.project_id,
-      }));
-      await notify(db, companyId, notifications, clock.now());
-    });
-  },
+  payload: Like,
+  run: (services, like) => notifyOfLikes(services, like.companyId, [like]),
+  runBatch: notifyOfLikes,
 });
+
+async function notifyOfLikes(services: JobServices, companyId: number, likes: Like[]): Promise<void> {
+  const { clock, settings } = services;
+  await inTransaction(services, companyId, async (db) => {
+    const comments = await listCommentContexts(db, companyId, [...new Set(likes.map(({ commentId }) => commentId))]);
+    if (comments.length === 0) return;
+    const likers = await listLikers(db, companyId, likes);
+    const activeIds = await listActive(db, companyId, comments);
+    const notifications = comments.flatMap((comment) => {
+      const { comment_id: commentId, task_id: taskId, project_id: projectId, title } = comment;
+      const involvedIds = [comment.sender_id, comment.owner_id, ...comment.collaborators.map((one) => one.employee_id)];
+      const message = excerptOf(plainTextOf(comment.message ?? ''), 200);
+      return likers
+        .filter((liker) => liker.comment_id === commentId)
+        .flatMap(({ employee_id: actorId, name }) =>
+          recipientsOf({ actorId, mentionedIds: [], involvedIds, activeIds }).involved.map(
+            (recipientId): NewNotification => ({
+              recipientId,
+              cause: `comment ${commentId} liked by ${actorId}`,
+              appType: 'task',
+              category: 'message',
+              priority: 'activity',
+              title: `${name} likes a comment on ${title}`,
+              message,
+              link: deepLinkOf(settings, taskId, commentId),
+              actorId,
+              taskId,
+              commentId,
+              projectId,
+            }),
+          ),
+        );
+    });
+    await notify(db, companyId, notifications, clock.now());
+  });
+}
 
 type Recipients = ReturnType<typeof recipientsOf>;
 
@@ -125,21 +141,19 @@ function notificationOf(comment: CommentContext, settings: JobServices['settings
   });
 }
 
-async function findLiker(
-  db: Db,
-  companyId: number,
-  { commentId, employeeId }: { commentId: number; employeeId: number },
-): Promise<{ name: string } | undefined> {
-  return db
-    .selectFrom('comment_likes as l')
-    .innerJoin('employees as e', (join) =>
-      join.onRef('e.company_id', '=', 'l.company_id').onRef('e.employee_id', '=', 'l.employee_id'),
-    )
-    .where('l.company_id', '=', companyId)
-    .where('l.comment_id', '=', commentId)
-    .where('l.employee_id', '=', employeeId)
-    .select('e.name')
-    .executeTakeFirst();
+/** Those of the likes that were not taken back, each once, with the names of who likes. */
+async function listLikers(db: Db, companyId: number, likes: Like[]) {
+  const { rows } = await sql<{ comment_id: number; employee_id: number; name: string }>`
+    select l.comment_id, l.employee_id, e.name
+    from (
+      select distinct * from unnest(
+        ${likes.map((like) => like.commentId)}::bigint[], ${likes.map((like) => like.employeeId)}::bigint[]
+      ) as given (comment_id, employee_id)
+    ) as g
+    join comment_likes as l on l.company_id = ${companyId} and l.comment_id = g.comment_id and l.employee_id = g.employee_id
+    join employees as e on e.company_id = l.company_id and e.employee_id = l.employee_id
+    order by l.comment_id, l.created_at, l.employee_id`.execute(db);
+  return rows;
 }
 
 export const handlers: AnyJobHandler[] = [commentCreated, commentEdited, commentLiked, sendMentionMail];

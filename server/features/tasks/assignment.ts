@@ -1,67 +1,91 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { enqueueJob, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { enqueueJob, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
-import { listActiveIds } from '../employees/queries.ts';
+import { listActiveIds, listNames } from '../employees/queries.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
-import { findVisibleTask } from './queries.ts';
+import { selectVisibleTasks } from './queries.ts';
+
+const Assignment = z.object({
+  companyId: id,
+  taskId: id,
+  actorId: id,
+  /** Identifies this change: a later assignment notifies again. */
+  change: z.string(),
+  ownerId: id.nullable(),
+  collaboratorIds: z.array(id),
+});
+type Assignment = z.infer<typeof Assignment>;
 
 /** Notifies people that they own a task or collaborate on it, if that is still so. */
-const taskAssigned = jobHandler({
+export const taskAssigned = jobHandler({
   name: 'task-assigned',
-  payload: z.object({
-    companyId: id,
-    taskId: id,
-    actorId: id,
-    /** Identifies this change: a later assignment notifies again. */
-    change: z.string(),
-    ownerId: id.nullable(),
-    collaboratorIds: z.array(id),
-  }),
-  async run(services, { companyId, taskId, actorId, change, ownerId, collaboratorIds }) {
-    const { clock, settings } = services;
-    await inTransaction(services, companyId, async (db) => {
-      const task = await findVisibleTask(db, companyId, taskId);
-      if (!task) return;
-      const { name: actor } = await db
-        .selectFrom('employees')
-        .where('company_id', '=', companyId)
-        .where('employee_id', '=', actorId)
-        .select('name')
-        .executeTakeFirstOrThrow();
-      const collaborators = new Set(await listCollaboratorIds(db, companyId, taskId));
-      const owners = ownerId === task.owner_id ? [ownerId] : [];
-      const others = collaboratorIds.filter((one) => collaborators.has(one) && !owners.includes(one));
-      const active = await listActiveIds(db, companyId, [...owners, ...others]);
+  payload: Assignment,
+  run: (services, assignment) => notifyOfAssignments(services, assignment.companyId, [assignment]),
+  runBatch: notifyOfAssignments,
+});
+
+async function notifyOfAssignments(services: JobServices, companyId: number, assignments: Assignment[]): Promise<void> {
+  const { clock, settings } = services;
+  await inTransaction(services, companyId, async (db) => {
+    const tasks = await listTasks(
+      db,
+      companyId,
+      assignments.map(({ taskId }) => taskId),
+    );
+    if (tasks.size === 0) return;
+    const people = assignments.flatMap(({ ownerId, collaboratorIds }) => [ownerId ?? [], collaboratorIds].flat());
+    const active = await listActiveIds(db, companyId, people);
+    const names = await listNames(
+      db,
+      companyId,
+      assignments.map(({ actorId }) => actorId),
+    );
+    const notifications = assignments.flatMap(({ taskId, actorId, change, ownerId, collaboratorIds }) => {
+      const task = tasks.get(taskId);
+      if (!task) return [];
+      const owners = ownerId !== null && ownerId === task.owner_id ? [ownerId] : [];
+      const others = collaboratorIds.filter((one) => task.collaboratorIds.includes(one) && !owners.includes(one));
       const toTell = (recipientId: number): NewNotification => ({
         recipientId,
         cause: `task ${taskId} assigned ${change}`,
         appType: 'task',
         category: 'task',
         priority: 'primary',
-        title: `${actor} ${recipientId === ownerId ? 'assigned you' : 'made you a collaborator on'} ${task.title}`,
+        title: `${names.get(actorId)!} ${recipientId === ownerId ? 'assigned you' : 'made you a collaborator on'} ${task.title}`,
         message: recipientId === ownerId ? 'The task is yours now.' : 'You are told of what happens on it.',
         link: `${settings.appUrl}/tasks/${taskId}`,
         actorId,
         taskId,
         projectId: task.project_id,
       });
-      const recipients = [...owners, ...others].filter((one) => one !== actorId && active.has(one));
-      await notify(db, companyId, recipients.map(toTell), clock.now());
+      return [...owners, ...others].filter((one) => one !== actorId && active.has(one)).map(toTell);
     });
-  },
-});
+    await notify(db, companyId, notifications, clock.now());
+  });
+}
 
-async function listCollaboratorIds(db: Db, companyId: number, taskId: number): Promise<number[]> {
-  const rows = await db
+/** Those of the tasks that are visible, with who owns them and collaborates on them, by their identifiers. */
+async function listTasks(db: Db, companyId: number, taskIds: number[]) {
+  const rows = await selectVisibleTasks(db, companyId)
+    .where((eb) => eb('t.task_id', '=', eb.fn.any(eb.val(taskIds))))
+    .select(['t.task_id', 't.project_id', 't.title', 't.owner_id'])
+    .execute();
+  const collaborators = await db
     .selectFrom('task_collaborators')
     .where('company_id', '=', companyId)
-    .where('task_id', '=', taskId)
-    .select('employee_id')
+    .where((eb) => eb('task_id', '=', eb.fn.any(eb.val(taskIds))))
+    .select(['task_id', 'employee_id'])
     .execute();
-  return rows.map((row) => row.employee_id);
+  const byTask = Map.groupBy(collaborators, (one) => one.task_id);
+  return new Map(
+    rows.map((row) => {
+      const collaboratorIds = (byTask.get(row.task_id) ?? []).map((one) => one.employee_id);
+      return [row.task_id, { ...row, collaboratorIds }];
+    }),
+  );
 }
 
 /** Enqueues a notification of a new owner and new collaborators, except of their own change. */

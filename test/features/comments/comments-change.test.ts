@@ -177,6 +177,7 @@ describe('a like', () => {
 
   test('of twenty requests at once counts once', async () => {
     const comment = await write(author);
+    await service.drain();
     await Promise.all(Array.from({ length: 20 }, () => like(reader, comment._id)));
     expect(await shown(comment._id)).toMatchObject({ likeCount: 1 });
     expect(await notificationsOf(author, comment._id)).toHaveLength(1);
