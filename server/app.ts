@@ -22,7 +22,7 @@ import { registerPictures } from './surfaces/rest/pictures.ts';
 import { registerRest } from './surfaces/rest/rest.ts';
 import { registerTrpc } from './surfaces/trpc/trpc.ts';
 import { createRefusals } from './kernel/audit-refusals.ts';
-import { createFindSubject } from './kernel/audit-subjects.ts';
+import { createFindAddress, createFindSubject } from './kernel/audit-subjects.ts';
 import { createBackground } from './platform/background.ts';
 import { createConnections } from './platform/connections.ts';
 import type { Services, Settings } from './kernel/context.ts';
@@ -145,7 +145,11 @@ function createServices(parts: AppParts) {
     limits,
     identityProviders,
     background,
-    audit: { findSubject: createFindSubject(appRouter), refusals: createRefusals({ database, log }) },
+    audit: {
+      findSubject: createFindSubject(appRouter),
+      findAddress: createFindAddress(appRouter),
+      refusals: createRefusals({ database, log }),
+    },
     connections,
     onUndeclaredError:
       parts.onUndeclaredError ??

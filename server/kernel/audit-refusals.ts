@@ -11,6 +11,7 @@ import type { Subject } from './audit-change.ts';
  * - The same refusal of the same caller is one row for each batch, with how many `times` it happened.
  * - A batch has at most `rowsMax` rows of one company, and `strangersMax` of callers without one. What goes beyond that is counted
  *   in one row, of the operation `*`.
+ * - A refusal that cannot be stored loses no other one of its batch.
  * - Each node writes at most one batch in `intervalMs`. A process that is killed loses the refusals of that time.
  */
 const intervalMs = 5_000;
@@ -36,10 +37,14 @@ export function createRefusals({ database, log }: { database: Database; log: Log
   let flushing: Promise<void> = Promise.resolve();
 
   async function write(batch: Waiting[]): Promise<void> {
-    // Accounts and sessions are looked up to find their companies.
-    await insertRefusals(database.acrossCompanies.db, batch).catch((error: unknown) =>
-      log.error({ err: error, refusals: batch.length }, 'refused calls could not be written to the audit log'),
-    );
+    try {
+      // Accounts and sessions are looked up to find their companies.
+      await insertRefusals(database.acrossCompanies.db, batch);
+    } catch (error) {
+      // A batch is one statement, so a row that cannot be stored would lose all others.
+      if (batch.length > 1 && isOfContent(error)) for (const refusal of batch) await write([refusal]);
+      else log.error({ err: error, refusals: batch.length }, 'refused calls could not be written to the audit log');
+    }
   }
 
   async function flush(): Promise<void> {
@@ -67,6 +72,9 @@ export function createRefusals({ database, log }: { database: Database; log: Log
     flush,
   };
 }
+
+/** SQLSTATE classes of values that cannot be stored. */
+const isOfContent = (error: unknown): boolean => /^2[23]/.test(String((error as { code?: unknown }).code));
 
 const keyOf = (refusal: Refusal): string => JSON.stringify({ ...refusal, requestId: null });
 

@@ -16,6 +16,18 @@ export function createFindSubject(router: AnyTRPCRouter): FindSubject {
   };
 }
 
+/** The address that the input of an operation names, as accounts have it; null if it names none. */
+export type FindAddress = (operation: string, input: Record<string, unknown>) => string | null;
+
+/** An `email` that an operation does not declare is ignored by it, so it names nobody. */
+export function createFindAddress(router: AnyTRPCRouter): FindAddress {
+  const schemas = new Map(operationsOf(router).map(({ name, input }) => [name, input?.shape['email']]));
+  return (operation, input) => {
+    const parsed = schemas.get(operation)?.safeParse(input['email']).data;
+    return typeof parsed === 'string' ? parsed : null;
+  };
+}
+
 function subjectField({ input, pathParameters }: Operation): Identifier | undefined {
   const identifiers = input ? identifiersIn(input).filter(({ steps }) => steps.length === 1) : [];
   const inPath = identifiers.find(({ name }) => name === pathParameters.at(-1));

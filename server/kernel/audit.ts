@@ -7,10 +7,10 @@ import type { Refusals } from './audit-refusals.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import type { OperationMeta } from './operation.ts';
 import { Concerning } from './security-log.ts';
-import type { FindSubject } from './audit-subjects.ts';
+import type { FindAddress, FindSubject } from './audit-subjects.ts';
 
 /** What operations and the code that runs them need of the audit log. */
-export type Audit = { findSubject: FindSubject; refusals: Refusals };
+export type Audit = { findSubject: FindSubject; findAddress: FindAddress; refusals: Refusals };
 
 /** A caller in any of the forms that operations receive: see context.ts. */
 export type AuditedCaller = {
@@ -102,7 +102,6 @@ export async function noteRefusal({ request, services }: Context, call: RefusedC
   const { operation, caller, error } = call;
   if (!isNoted(call)) return;
   const input = await readInput(call.getRawInput);
-  const email = caller === undefined && typeof input['email'] === 'string' ? input['email'].trim().toLowerCase() : null;
   const { accountId, sessionId, apiKeyId } = (
     error.cause instanceof Concerning ? error.cause.fields : {}
   ) as Partial<Actor>;
@@ -115,7 +114,7 @@ export async function noteRefusal({ request, services }: Context, call: RefusedC
     ...originOf(request, operation),
     subject: services.audit.findSubject(operation, input),
     errorCode: error.definition.code,
-    email: email === null ? null : email.slice(0, 254),
+    email: caller === undefined ? services.audit.findAddress(operation, input) : null,
   });
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { nobody } from '../../../server/kernel/audit-log.ts';
 import type { Actor } from '../../support/actor.ts';
 import { password, startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
@@ -196,6 +197,12 @@ describe('a sign-in', () => {
       { company_id: 0, account_id: null, operation: 'auth.otpLogin', error_code: 'INVALID_OTP' },
     ]);
   });
+
+  test('at an operation that takes no address is a row of nobody, whatever address it is sent', async () => {
+    const { headers, rows } = watched();
+    await anonymous.post('/api/token/refresh/', { refresh_token: 'x', email: member.email }, headers);
+    expect(await rows()).toMatchObject([{ company_id: 0, account_id: null, operation: 'auth.refresh' }]);
+  });
 });
 
 describe('a file', () => {
@@ -253,6 +260,30 @@ describe('a refusal', () => {
     const after = await count();
     expect({ rows: after.rows - before.rows, times: after.times - before.times }).toEqual({ rows: 21, times: 50 });
     expect(after.others).toBe(30);
+  });
+
+  test.each(['a\0b', 'a\uD800b'])('with a text that no row can store, %j, loses no other one', async (odd) => {
+    const { headers, rows } = watched();
+    await anonymous.post('/login/', { email: member.email, password: 'not the right one' }, headers);
+    await anonymous.post('/api/token/refresh/', { refresh_token: 'x', email: odd }, headers);
+    expect(await rows()).toMatchObject([{ company_id: 0, operation: 'auth.refresh' }, who(member)]);
+  });
+
+  test('that cannot be written loses no other one of its batch', async () => {
+    const { headers, rows } = watched();
+    const { refusals } = service.app.services.audit;
+    const unwritable = {
+      ...nobody,
+      network: null,
+      requestId: 'a\0b',
+      transport: 'rest',
+      operation: 'auth.login',
+    } as const;
+    await member.delete(`/api/employees/${admin.employeeId}/`, undefined, headers);
+    refusals.note({ ...unwritable, subject: null, errorCode: 'INVALID_CREDENTIALS', email: null });
+    await neighbour.patch(`/api/projects/${projectId}/`, { name: 'Mine' }, headers);
+    expect(await rows()).toMatchObject([who(member), who(neighbour)]);
+    expect(service.log()).toContain('refused calls could not be written to the audit log');
   });
 
   async function count() {
