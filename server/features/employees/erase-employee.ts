@@ -16,7 +16,7 @@ import {
   deleteOwnRows,
   eraseTraces,
   sealedFor,
-  type KnownAs,
+  type ErasedIdentity,
 } from './erased.ts';
 import { LAST_ADMIN, OWNER_NOT_ERASED } from './errors.ts';
 import { employeeErased } from './events.ts';
@@ -48,12 +48,13 @@ export const eraseEmployee = admin('no key')
     const { companyId, employeeId: actorId } = caller;
     const { _id: employeeId } = input;
     accountOf(caller);
-    const now = services.clock.now();
 
     await lockAdmins(db, companyId);
     const { account_id: accountId } = await getEmployee(db, companyId, employeeId);
     if (accountId !== null) await lockAccounts(db, [accountId]);
     const row = await lockEmployee(db, companyId, employeeId);
+    // Behind the locks, so that no mail which the account has caused is younger.
+    const now = services.clock.now();
     if (row.erased_at === null) {
       await requireNotOwner(db, row);
       await requireAnotherAdmin(db, row);
@@ -100,9 +101,10 @@ async function erase(
     payload: { ...employee, leftAt },
   };
   await enqueueJob(db, employeeOffboarded, { ...left, now });
-  const knownAs: KnownAs = {
+  const identity: ErasedIdentity = {
     names: [row.name, `${row.first_name} ${row.last_name}`],
     addresses: [row.email, ...invited.map(({ email }) => email), ...accounts.map(({ email }) => email)],
+    accountAddress: accounts[0]?.email,
   };
   const [key] = tokens.deriveKeys(...sealedFor(employee));
   const payload = {
@@ -110,7 +112,7 @@ async function erase(
     accountId: accounts[0]?.account_id ?? null,
     actorId,
     erasedAt: now.toISOString(),
-    sealed: (await seal(JSON.stringify(knownAs), key)).toString(),
+    sealed: (await seal(JSON.stringify(identity), key)).toString(),
   };
   for (const dueAt of [now, new Date(now.getTime() + repeatedAfterMs)])
     await enqueueJob(db, eraseTraces, {

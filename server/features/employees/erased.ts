@@ -94,7 +94,7 @@ export const eraseTraces = defineJob({
     accountId: id.nullable(),
     actorId: id,
     erasedAt: z.iso.datetime(),
-    /** The names and addresses to look for, which only the service can read. */
+    /** An {@link ErasedIdentity}, which only the service can read. */
     sealed: z.string(),
   }),
 });
@@ -102,6 +102,9 @@ export const eraseTraces = defineJob({
 /** What an erased person was called, in lists without duplicates. */
 export type KnownAs = { names: string[]; addresses: string[] };
 
-/** The purpose and the salt of the keys that seal {@link KnownAs} in a job. */
+/** What the job must know of them, also the address of the account that was erased with the employee. */
+export type ErasedIdentity = KnownAs & { accountAddress?: string | undefined };
+
+/** The purpose and the salt of the keys that seal {@link ErasedIdentity} in a job. */
 export const sealedFor = ({ companyId, employeeId }: EmployeeRef) =>
   ['erased person', `${companyId} ${employeeId}`] as const;

@@ -4,7 +4,7 @@ import { noCompany } from '../../kernel/audit-log.ts';
 import { handlerOf, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { unseal } from '../../platform/seal.ts';
 import { eraseEntries } from '../audit/erase-entries.ts';
-import { clearStoredAnswers, eraseTraces, sealedFor, type KnownAs } from '../employees/erased.ts';
+import { clearStoredAnswers, eraseTraces, sealedFor, type ErasedIdentity, type KnownAs } from '../employees/erased.ts';
 import { eraseFromTable, type ErasedTable } from './erase-batches.ts';
 import { eraseFromChanges, readEarlierNames } from './audited-person.ts';
 import { createEraser } from './known-as.ts';
@@ -43,13 +43,17 @@ const run = handlerOf(eraseTraces, async (services, payload) => {
   const { database, tokens } = services;
   const person = { companyId, employeeId };
   const { db } = database.forCompany(companyId);
-  const given = JSON.parse(await unseal(Buffer.from(sealed), tokens.deriveKeys(...sealedFor(person)))) as KnownAs;
+  const given = JSON.parse(
+    await unseal(Buffer.from(sealed), tokens.deriveKeys(...sealedFor(person))),
+  ) as ErasedIdentity;
+  // Jobs of the last release have no `accountAddress`, and that address as the last one.
+  const accountAddress = given.accountAddress ?? (accountId === null ? undefined : given.addresses.at(-1));
   const knownAs = await withoutColleagues(db, person, merge(given, await readEarlierNames(db, person)));
   const eraser = createEraser(knownAs, employeeId);
 
   for (const table of tables) await eraseFromTable(services, table, person, eraser);
   await clearStoredAnswers(database.db, companyId, new Date(Date.parse(erasedAt) + answersInTransitMs));
-  await eraseFromJobs(services, { ...person, accountId }, knownAs);
+  await eraseFromJobs(services, { companyId, erasedAt, accountAddress }, knownAs);
 
   const about = { erased: { company: companyId, employee: employeeId }, by: actorId, at: erasedAt };
   const accountIds = accountId === null ? [] : [accountId];
@@ -102,21 +106,25 @@ async function withoutColleagues(
   };
 }
 
-/** Mails that wait for an account which is no more are not sent, and no error of a mail names its address. */
+/**
+ * Mails that waited for the account when it was erased are not sent, and no error of a mail of the company names its address.
+ * Another address that the person had here may be somebody else's, and that of the account may be a new one's since.
+ */
 async function eraseFromJobs(
   { database: { db } }: JobServices,
-  { accountId }: { accountId: number | null },
+  { companyId, erasedAt, accountAddress }: { companyId: number; erasedAt: string; accountAddress: string | undefined },
   { addresses }: KnownAs,
 ): Promise<void> {
-  if (accountId === null || addresses.length === 0) return;
+  const isForAccount = sql`(
+    payload ->> 'email' = ${accountAddress ?? null}::text and created_at <= ${erasedAt}::timestamptz
+  )`;
   await sql`
-    delete from jobs where payload ->> 'email' = any(${addresses}::text[])
-      and (leased_until is null or leased_until < now())`.execute(db);
+    delete from jobs where ${isForAccount} and (leased_until is null or leased_until < now())`.execute(db);
   await sql`
     update jobs set last_error = null
-    where last_error is not null and exists (
+    where last_error is not null and (${isForAccount} or payload ->> 'companyId' = ${String(companyId)} and exists (
       select from unnest(${addresses}::text[]) as a (address) where position(a.address in lower(last_error)) > 0
-    )`.execute(db);
+    ))`.execute(db);
 }
 
 export const handlers: AnyJobHandler[] = [run];
