@@ -6,7 +6,6 @@ import { enqueueJob } from '../../kernel/job.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
-import { seal } from '../../platform/seal.ts';
 import { deleteUnusedAccounts, lockAccounts } from '../memberships/delete-account.ts';
 import { lockAdmins, requireAnotherAdmin } from './employment.ts';
 import {
@@ -15,7 +14,7 @@ import {
   deleteExports,
   deleteOwnRows,
   eraseTraces,
-  sealedFor,
+  sealIdentity,
   type ErasedIdentity,
 } from './erased.ts';
 import { LAST_ADMIN, OWNER_NOT_ERASED } from './errors.ts';
@@ -106,13 +105,12 @@ async function erase(
     addresses: [row.email, ...invited.map(({ email }) => email), ...accounts.map(({ email }) => email)],
     accountAddress: accounts[0]?.email,
   };
-  const [key] = tokens.deriveKeys(...sealedFor(employee));
   const payload = {
     ...employee,
     accountId: accounts[0]?.account_id ?? null,
     actorId,
     erasedAt: now.toISOString(),
-    sealed: (await seal(JSON.stringify(identity), key)).toString(),
+    sealed: await sealIdentity(tokens, employee, identity),
   };
   for (const dueAt of [now, new Date(now.getTime() + repeatedAfterMs)])
     await enqueueJob(db, eraseTraces, {

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
+import type { Services } from '../../kernel/context.ts';
 import { defineJob } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
+import { seal, unseal } from '../../platform/seal.ts';
 import { searchTextOf } from './queries.ts';
 
 /*
@@ -105,6 +107,16 @@ export type KnownAs = { names: string[]; addresses: string[] };
 /** What the job must know of them, also the address of the account that was erased with the employee. */
 export type ErasedIdentity = KnownAs & { accountAddress?: string | undefined };
 
-/** The purpose and the salt of the keys that seal {@link ErasedIdentity} in a job. */
-export const sealedFor = ({ companyId, employeeId }: EmployeeRef) =>
-  ['erased person', `${companyId} ${employeeId}`] as const;
+type Tokens = Services['tokens'];
+
+const keysFor = (tokens: Tokens, { companyId, employeeId }: EmployeeRef) =>
+  tokens.deriveKeys('erased person', `${companyId} ${employeeId}`);
+
+export async function sealIdentity(tokens: Tokens, person: EmployeeRef, identity: ErasedIdentity): Promise<string> {
+  const [key] = keysFor(tokens, person);
+  return (await seal(JSON.stringify(identity), key)).toString();
+}
+
+export async function unsealIdentity(tokens: Tokens, person: EmployeeRef, sealed: string): Promise<ErasedIdentity> {
+  return JSON.parse(await unseal(Buffer.from(sealed), keysFor(tokens, person))) as ErasedIdentity;
+}

@@ -2,9 +2,15 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { noCompany } from '../../kernel/audit-log.ts';
 import { handlerOf, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
-import { unseal } from '../../platform/seal.ts';
 import { eraseEntries } from '../audit/erase-entries.ts';
-import { clearStoredAnswers, eraseTraces, sealedFor, type ErasedIdentity, type KnownAs } from '../employees/erased.ts';
+import {
+  clearStoredAnswers,
+  eraseTraces,
+  sealIdentity,
+  unsealIdentity,
+  type ErasedIdentity,
+  type KnownAs,
+} from '../employees/erased.ts';
 import { eraseFromTable, type ErasedTable } from './erase-batches.ts';
 import { eraseFromChanges, readEarlierNames } from './audited-person.ts';
 import { createEraser } from './known-as.ts';
@@ -43,12 +49,12 @@ const run = handlerOf(eraseTraces, async (services, payload) => {
   const { database, tokens } = services;
   const person = { companyId, employeeId };
   const { db } = database.forCompany(companyId);
-  const given = JSON.parse(
-    await unseal(Buffer.from(sealed), tokens.deriveKeys(...sealedFor(person))),
-  ) as ErasedIdentity;
+  const given = await unsealIdentity(tokens, person, sealed);
   // Jobs of the last release have no `accountAddress`, and that address as the last one.
   const accountAddress = given.accountAddress ?? (accountId === null ? undefined : given.addresses.at(-1));
-  const knownAs = await withoutColleagues(db, person, merge(given, await readEarlierNames(db, person)));
+  const identity = { ...merge(given, await readEarlierNames(db, person)), accountAddress };
+  await keepForNextRun(services, person, identity);
+  const knownAs = await withoutColleagues(db, person, identity);
   const eraser = createEraser(knownAs, employeeId);
 
   for (const table of tables) await eraseFromTable(services, table, person, eraser);
@@ -80,6 +86,19 @@ const merge = (one: KnownAs, other: KnownAs): KnownAs => ({
   names: [...new Set([...one.names, ...other.names])],
   addresses: [...new Set([...one.addresses, ...other.addresses])],
 });
+
+/** Keeps the earlier names, which the log loses in this run, for when the job is run again. */
+async function keepForNextRun(
+  { database, tokens }: JobServices,
+  person: { companyId: number; employeeId: number },
+  identity: ErasedIdentity,
+): Promise<void> {
+  const sealed = await sealIdentity(tokens, person, identity);
+  await sql`
+    update jobs set payload = payload || jsonb_build_object('sealed', ${sealed}::text)
+    where handler = ${eraseTraces.name} and payload ->> 'companyId' = ${String(person.companyId)}
+      and payload ->> 'employeeId' = ${String(person.employeeId)}`.execute(database.db);
+}
 
 /** Without what a colleague is called too: a text with it may mean the colleague. */
 async function withoutColleagues(

@@ -494,6 +494,28 @@ describe('at the same moment', () => {
     expect(await findTexts(db, { address: '@persons.example', name: 'zyxwvut' })).toEqual([]);
   });
 
+  test('an earlier name that is written until the second look is erased by it, though the log has it no more', async () => {
+    const admin = await service.registerCompany();
+    const { employeeId } = await service.addEmployee(admin, { first_name: 'Grace', last_name: 'Murray' });
+    await admin.patch(`/api/employees/${employeeId}/`, { last_name: 'Hopper' });
+    const { taskId } = await startWork(admin);
+    await admin.post(`/api/employees/${employeeId}/erase/`);
+    await service.drain();
+    const message = 'Grace Murray is Grace Hopper';
+    await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message, format: 'text' });
+    const { rows } = await sql`
+      select payload from jobs where handler = 'erase-traces' and payload ->> 'employeeId' = ${String(employeeId)}`.execute(
+      db,
+    );
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toMatch(/Murray|Hopper/);
+    clock.advance({ minutes: 11 });
+    await service.drain();
+    const { comments } = (await admin.get(`/api/tasks/chat/${taskId}/`)).body;
+    const erased = `Former employee ${employeeId}`;
+    expect(comments).toMatchObject([{ message: `${erased} is ${erased}` }]);
+  });
+
   test('a job that ends in the middle begins again', async () => {
     const admin = await service.registerCompany();
     const colleague = await service.addEmployee(admin);
