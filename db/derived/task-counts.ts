@@ -68,7 +68,9 @@ const ofProjects = onEachRow('projects', 'derive_project_counts', {
   when: { event: 'insert or update of status, deleted_at' },
   body: `
     if tg_op = 'INSERT' then
-      ${addToCompany(`select new.company_id, 'project' as kind, 0 as owner_id, new.status, 1 as count`)}
+      -- An import inserts deleted ones too.
+      ${addToCompany(`
+        select new.company_id, 'project' as kind, 0 as owner_id, new.status, 1 as count where new.deleted_at is null`)}
     elsif new.deleted_at is null and old.deleted_at is null then
       ${addToCompany(`
         select new.company_id, 'project' as kind, 0 as owner_id, status, sum(sign) as count

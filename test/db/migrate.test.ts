@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { migrate, MigrationFailed, pendingMigrations, readState } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import type { Database, Db } from '../../db/open.ts';
+import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { openClone, openEmpty as makeEmpty } from '../support/database.ts';
 import { countMinutes, storedMinutes, listLogs } from '../support/local-days.ts';
@@ -209,6 +210,41 @@ describe('a database that older versions have written to', () => {
       union all select conname from pg_constraint where conname ~ 'deliver|reaction|lane|parked'`.execute(db);
     expect(rows).toEqual([]);
   });
+});
+
+test('counts of projects that were imported as deleted are corrected, and others stay', async () => {
+  const db = await openMigrated();
+  const { rows } = await sql<{ companyId: number }>`
+    with c as (
+      insert into companies (name, timezone, created_at, updated_at)
+      values ('Imported', 'UTC', now(), now()), ('Right', 'UTC', now(), now()) returning company_id
+    ), a as (
+      insert into employees (company_id, email, first_name, last_name, search_text, created_at, updated_at)
+      select company_id, 'ada@example.com', 'Ada', 'L', ' ada l', now(), now() from c returning company_id, employee_id
+    )
+    insert into projects (company_id, name, owner_id, status, deleted_at, created_at, updated_at)
+    select company_id, 'P', employee_id, status, deleted_at, now(), now()
+    from a, (values ('active', null), ('active', now()), ('archived', now())) as p (status, deleted_at)
+    returning company_id as "companyId"`.execute(db);
+  const [imported, right] = [...new Set(rows.map(({ companyId }) => companyId))];
+  const stored = () => db.selectFrom('company_counts').selectAll().orderBy('company_id').orderBy('status').execute();
+  const before = await stored();
+  expect(before.map(({ company_id: id, status, count }) => [id, status, count])).toEqual([
+    [imported, 'active', 1],
+    [right, 'active', 1],
+  ]);
+  const wrong = { kind: 'project', owner_id: 0, shard: 1, count: 1 };
+  for (const status of ['active', 'archived'])
+    await db
+      .insertInto('company_counts')
+      .values({ company_id: imported!, status, ...wrong })
+      .execute();
+
+  await migrations['0040-imported-projects']!.up(db);
+  expect((await verifyCounts(db, imported!)).differences).toEqual([]);
+  expect((await stored()).filter(({ company_id: id }) => id === right)).toEqual(
+    before.filter(({ company_id: id }) => id === right),
+  );
 });
 
 test('a step that fails is named and leaves nothing behind, of itself or of those before it', async () => {

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { verifyCounts } from '../../../db/derived/verify-counts.ts';
+import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import { importCompany, type Imported } from '../../../server/features/exports/import-company.ts';
 import { BadArchive, openArchive } from '../../../server/features/exports/read-archive.ts';
 import { described, exportFile, readZip, rowsOf, withRows, zipOf, type Files } from '../../support/export-file.ts';
@@ -162,6 +164,27 @@ test('a picture must be one, and markup that is not allowed becomes text', async
   const comments = await db.selectFrom('comments').where('company_id', '=', companyId).select('message').execute();
   expect(comments.length).toBeGreaterThan(0);
   for (const { message } of comments) expect(message).not.toContain('<script');
+});
+
+test.each([
+  ['projects', 'deleted_at', '2026-03-01T09:00:00+00:00'],
+  ['projects', 'status', 'archived'],
+  ['tasks', 'deleted_at', '2026-03-01T09:00:00+00:00'],
+  ['comments', 'is_deleted', true],
+  ['notifications', 'is_read', true],
+  ['notifications', 'is_archived', true],
+  ['employees', 'is_active', false],
+])('totals agree with what is imported: %s with %s', async (table, column, value) => {
+  const { companyId } = await importFile(set(table, column, value));
+  const { db } = service.database.forCompany(companyId);
+  const rows = await db
+    .selectFrom(table as 'tasks')
+    .where('company_id', '=', companyId)
+    .select('company_id')
+    .execute();
+  expect(rows.length).toBeGreaterThan(0);
+  expect((await verifyCounts(db, companyId)).differences).toEqual([]);
+  expect((await verifyTotals(db, companyId)).differences).toEqual([]);
 });
 
 test('nobody gets in by an import, or is told of anything', async () => {
