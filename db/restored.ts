@@ -13,11 +13,14 @@ const gap = 1_000_000_000;
  */
 export async function leaveGap(db: Db): Promise<void> {
   await db.transaction().execute(async (transaction) => {
-    // The streams of tasks and people about which nothing was appended until the backup are among them.
+    // Those about which nothing was appended until the backup are among them.
     await sql`
       insert into event_streams (company_id, stream, last_sequence)
       select company_id, 'task ' || task_id, 0 from tasks
-      union all select company_id, 'recipient ' || employee_id, 0 from employees
+      union all select company_id, 'project ' || project_id, 0 from projects
+      union all select company_id, kind || employee_id, 0 from employees, unnest(array['recipient ', 'timers ']) as kind
+      union all select company_id, kind || company_id, 0
+      from companies, unnest(array['company ', 'periods ', 'projects ']) as kind
       on conflict (company_id, stream) do nothing`.execute(transaction);
     await sql`update event_streams set last_sequence = last_sequence + ${gap}::bigint`.execute(transaction);
     await sql`

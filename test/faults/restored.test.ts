@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { leaveGap } from '../../db/restored.ts';
+import { changeStream } from '../../server/kernel/change-streams.ts';
+import { definitionOf, proceduresOf } from '../../server/kernel/definitions.ts';
+import { appRouter } from '../../server/router.ts';
 import { errorOf } from '../support/actor.ts';
-import { overWebSocket } from '../support/listener.ts';
+import { overWebSocket, type Stream } from '../support/listener.ts';
 import { endAllProcesses, makeHome, runToEnd } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
@@ -73,6 +76,37 @@ test('who subscribes afterwards hears all that comes, without gaps in the number
   const [{ id } = { id: 0 }] = heard;
   expect(heard.map((event) => event.id)).toEqual([id, id + 1, id + 2]);
   expect(await hears(taskId, id, 2)).toEqual(['comment.created', 'comment.created']);
+});
+
+const subscriptions = [...proceduresOf(appRouter)]
+  .filter(([, procedure]) => definitionOf(procedure).type === 'subscription')
+  .map(([path]) => path as Stream);
+
+test.each(subscriptions)('%s begins behind the gap where the backup has no event of its stream', async (path) => {
+  const taskId = await addTask(admin, projectId);
+  await sql`delete from event_streams where company_id = ${admin.companyId}`.execute(database.db);
+  await leaveGap(database.owner.db);
+  const way = overWebSocket(url, admin.pair);
+  onTestFinished(() => way.close());
+  const listener = await way.listen(path, { taskId, projectId, lastEventId: 'now' });
+  expect((await listener.hears(1))[0]!.id).toBeGreaterThanOrEqual(1_000_000_000);
+});
+
+test('the streams that only webhooks have go on behind the gap too', async () => {
+  const { companyId, employeeId } = admin;
+  await sql`delete from event_streams where company_id = ${companyId}`.execute(database.db);
+  await leaveGap(database.owner.db);
+  const { rows } = await sql<{ stream: string }>`
+    select stream from event_streams where company_id = ${companyId}`.execute(database.db);
+  const subjects = {
+    project: projectId,
+    projects: companyId,
+    timers: employeeId,
+    periods: companyId,
+    company: companyId,
+  };
+  const streams = Object.entries(changeStream).map(([kind, nameOf]) => nameOf(subjects[kind as keyof typeof subjects]));
+  expect(rows.map(({ stream }) => stream)).toEqual(expect.arrayContaining(streams));
 });
 
 test('a refresh token of a session that was lost opens no session that is opened afterwards', async () => {

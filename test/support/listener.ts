@@ -4,7 +4,12 @@ import type { AppRouter } from '../../server/router.ts';
 import type { TokenPair } from './actor.ts';
 import { waitUntil } from './waiting.ts';
 
-type Stream = 'comments.onTask' | 'notifications.onMine' | 'tasks.onProject' | 'timers.onMine' | 'projects.onCompany';
+export type Stream =
+  | 'comments.onTask'
+  | 'notifications.onMine'
+  | 'tasks.onProject'
+  | 'timers.onMine'
+  | 'projects.onCompany';
 type Input = { taskId?: number; projectId?: number; lastEventId?: string };
 
 /** An event as it came, whatever its type has beside. */
