@@ -13,6 +13,8 @@ const gap = 1_000_000_000;
  */
 export async function leaveGap(db: Db): Promise<void> {
   await db.transaction().execute(async (transaction) => {
+    // Each statement is about all rows of a table.
+    await sql`set local statement_timeout = 0`.execute(transaction);
     // Those about which nothing was appended until the backup are among them.
     await sql`
       insert into event_streams (company_id, stream, last_sequence)

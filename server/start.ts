@@ -51,7 +51,7 @@ export async function start(config: Config, logger: Logger): Promise<Running> {
     readDemoSignIn(demoFile(dataFolder));
     requireWritable(mailFileOf(config, dataFolder));
     const tokens = await loadTokens(config, dataFolder);
-    database = await openDatabase(config, held ?? dataFolder, logger);
+    database = await openDatabase(config, held ?? dataFolder, { logger });
     await updateDatabase(config, database);
     return await startOn(database, { tokens, dataFolder, config, logger });
   } catch (error) {

@@ -12,7 +12,11 @@ import { CannotStart, reasonOf } from './cannot-start.ts';
 import { checkConnections } from './check-connections.ts';
 
 /** Opens the database that the settings name. */
-export async function openDatabase(config: Config, folder: string | HeldFolder, logger?: Logger): Promise<Database> {
+export async function openDatabase(
+  config: Config,
+  folder: string | HeldFolder,
+  { logger, hasTimeLimit = true }: { logger?: Logger; hasTimeLimit?: boolean } = {},
+): Promise<Database> {
   const { DATABASE_URL: url, DATABASE_REPLICA_URL: replicaUrl, DATABASE_ROW_SECURITY: rowSecurity } = config;
   if (url === undefined) {
     compileOnce();
@@ -24,6 +28,7 @@ export async function openDatabase(config: Config, folder: string | HeldFolder, 
     readConnections: config.DATABASE_READ_CONNECTIONS,
     rowSecurity,
     isPooled,
+    hasTimeLimit,
     directUrl: config.DATABASE_DIRECT_URL ?? (isPooled ? undefined : url),
     onWrite: (statement) => logger?.error({ statement }, 'a statement was sent as a read, but it writes'),
     ...(replicaUrl === undefined ? {} : { replica: await replicaOf(replicaUrl, config, logger) }),

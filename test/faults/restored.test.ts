@@ -126,6 +126,23 @@ test('a refresh token of a session that was lost opens no session that is opened
   expect((await after.get(`/employee/me/${after.employeeId}/`)).status).toBe(200);
 });
 
+test('a statement may take longer than those of the service', async () => {
+  const db = database.owner.db;
+  await sql`
+    create function require_no_limit() returns trigger language plpgsql as $$
+    begin
+      if current_setting('statement_timeout') <> '0' then raise 'statements are limited'; end if;
+      return null;
+    end $$`.execute(db);
+  await sql`
+    create trigger require_no_limit after update on event_streams for each statement execute function require_no_limit()`.execute(
+    db,
+  );
+  onTestFinished(async () => void (await sql`drop function require_no_limit cascade`.execute(db)));
+  if (database.kind === 'embedded') await sql`set statement_timeout = '30s'`.execute(db);
+  await leaveGap(db);
+});
+
 test('npm run restored does that for the database of the settings', async () => {
   const home = await makeHome();
   onTestFinished(() => home.remove());
