@@ -66,5 +66,12 @@ export const toKey = (kind: 'task' | 'log', ...parts: readonly string[]): string
     .update(JSON.stringify([kind, ...parts]))
     .digest('base64url');
 
-/** The limits of the fields, as for those that are entered by hand. */
-export const lengths = { project: 200, title: 300, taskDescription: 20_000, logDescription: 10_000, person: 320 };
+/** The limits of the fields, as for those that are entered by hand, and of a date, time, duration or flag. */
+export const lengths = {
+  project: 200,
+  title: 300,
+  taskDescription: 20_000,
+  logDescription: 10_000,
+  person: 320,
+  parsed: 320,
+};

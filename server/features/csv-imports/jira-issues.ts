@@ -60,7 +60,7 @@ function namesOfAccounts(rows: readonly Row<Field>[]): Map<string, string> {
   const known = rows.flatMap(({ cells }) =>
     pairs.map(([id, name]) => [cells[id]?.[0] ?? '', cells[name]?.[0] ?? ''] as const),
   );
-  return new Map(known.filter(([id, name]) => id !== '' && name !== ''));
+  return new Map(known.filter(([id, name]) => id !== '' && name !== '' && name.length <= lengths.person));
 }
 
 export function createIssueReader(rows: readonly Row<Field>[]) {
@@ -88,7 +88,7 @@ export function createIssueReader(rows: readonly Row<Field>[]) {
       ownerId:
         row.cell('assignee') === ''
           ? null
-          : (row.read('assignee', () => reading.findPerson([row.cell('assignee')])) ?? null),
+          : (row.parse('assignee', (name) => reading.findPerson([name]), lengths.person) ?? null),
       collaboratorIds: [],
       dueDate: readDueDate(row, 'dueDate', reading),
       estimatedHours: readEstimate(row),
@@ -139,6 +139,8 @@ function parseWork(cell: string, reading: Reading, names: ReadonlyMap<string, st
   const [, comment = '', date = '', author = '', seconds = ''] =
     /^(?:(.*);)?([^;]+);([^;]*);(\d{1,9})$/s.exec(cell) ?? [];
   if (seconds === '') throw new CellProblem(`is not "comment;date;author;seconds": ${quote(cell)}`);
+  checkText(date, lengths.parsed);
+  checkText(author, lengths.person);
   const moments = [
     parseTimestamp(date)?.getTime() ?? reading.zone.momentsAt(reading.dates.readDayTime(date.trim())),
   ].flat();

@@ -1,7 +1,10 @@
 import { isCalendarDay, timestamp } from '../../kernel/wire/moments.ts';
 import { CellProblem, quote } from './cell-problem.ts';
 
-/* Dates, times and durations as the sources write them. What order dates have, and in what time zone times are, is stated. */
+/*
+ * Dates, times and durations as the sources write them. What order dates have, and in what time zone times are, is stated.
+ * No expression here reads the same white space twice: a cell with much of it must not block the process.
+ */
 
 export const dateOrders = ['DMY', 'MDY', 'YMD'] as const;
 export type DateOrder = (typeof dateOrders)[number];
@@ -51,7 +54,7 @@ function secondsOf(text: string): number | undefined {
   if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3] ?? 0);
   const hours = /^(\d{1,6}(?:[.,]\d{1,6})?)\s*h?$/.exec(text);
   if (hours) return Math.round(Number(hours[1]!.replace(',', '.')) * 3600);
-  const words = /^(?=\d)(?:(\d{1,6})\s*h)?\s*(?:(\d{1,6})\s*m(?:in)?)?\s*(?:(\d{1,8})\s*s)?$/i.exec(text);
+  const words = /^(?=\d)(?:(\d{1,6})\s*h\s*)?(?:(\d{1,6})\s*m(?:in)?\s*)?(?:(\d{1,8})\s*s)?$/i.exec(text);
   return words ? Number(words[1] ?? 0) * 3600 + Number(words[2] ?? 0) * 60 + Number(words[3] ?? 0) : undefined;
 }
 
@@ -82,8 +85,9 @@ export function createDateReader(stated: DateOrder): DateReader {
   return {
     readDay,
     readDayTime(text) {
-      const [, day = '', time] = /^(.*?)(?:(?:T|\s+)(\d\d?:\d\d.*))?$/s.exec(text)!;
-      return { day: readDay(day), seconds: time === undefined ? 0 : parseTime(time) };
+      const found = /[T\s](\d\d?:\d\d.*)$/s.exec(text);
+      if (!found) return { day: readDay(text), seconds: 0 };
+      return { day: readDay(text.slice(0, found.index).trimEnd()), seconds: parseTime(found[1]!) };
     },
     findFittingOrders() {
       const all = [...daysOf.values()];

@@ -1,5 +1,6 @@
 import type { IssueCode } from '../../errors/issues.ts';
 import { CellProblem } from './cell-problem.ts';
+import { lengths } from './drafts.ts';
 import { checkText, type Row, type Table } from './read-table.ts';
 
 /** What is wrong with a row: `column` is null where the row as a whole is meant. */
@@ -13,8 +14,10 @@ export type RowReader<Field extends string> = {
   text(field: Field, max: number): string | null;
   /** The same, where the row is nothing without it. */
   needed(field: Field, max: number): string | undefined;
-  /** What `parse` reads; notes its {@link CellProblem} at the column, and is undefined then. */
-  read<Value>(field: Field, parse: () => Value): Value | undefined;
+  /** What `readValue` returns; notes its {@link CellProblem} at the column, and is undefined then. */
+  read<Value>(field: Field, readValue: () => Value): Value | undefined;
+  /** The same of a cell that is not stored as it is. */
+  parse<Value>(field: Field, parse: (text: string) => Value, max?: number): Value | undefined;
   /** Notes a problem at the column. */
   refuse(field: Field, message: string, code: IssueCode): undefined;
   /** All cells of a repeated column that are not empty. */
@@ -40,9 +43,9 @@ export function createRowReader<Field extends string>(
     return undefined;
   }
 
-  function read<Value>(field: Field, parse: () => Value): Value | undefined {
+  function read<Value>(field: Field, readValue: () => Value): Value | undefined {
     try {
-      return parse();
+      return readValue();
     } catch (error) {
       if (!(error instanceof CellProblem)) throw error;
       return refuse(field, error.message, error.code);
@@ -60,6 +63,7 @@ export function createRowReader<Field extends string>(
         return text;
       }),
     read,
+    parse: (field, parse, max = lengths.parsed) => read(field, () => parse(checkText(cell(field), max))),
     refuse,
     all: (field) => (cells[field] ?? []).filter((one) => one !== ''),
     nameOf,

@@ -8,10 +8,12 @@ export function readDueDate<Field extends string>(
   field: Field,
   { dates, zone }: Reading,
 ): string | null {
-  const text = row.cell(field);
-  if (text === '') return null;
-  const moment = parseTimestamp(text);
-  return (moment ? zone.dayOf(moment) : row.read(field, () => dates.readDayTime(text).day)) ?? null;
+  if (row.cell(field) === '') return null;
+  const read = (text: string) => {
+    const moment = parseTimestamp(text);
+    return moment ? zone.dayOf(moment) : dates.readDayTime(text).day;
+  };
+  return row.parse(field, read) ?? null;
 }
 
 /** When a task was done, by the first of these fields that is there; now where the row does not say. */
@@ -22,8 +24,7 @@ export function readCompletion<Field extends string>(
 ): Date | null {
   const field = fields.find((one) => row.cell(one) !== '');
   if (field === undefined) return now;
-  const text = row.cell(field);
-  const read = () => parseTimestamp(text) ?? new Date(zone.momentsAt(dates.readDayTime(text))[0] ?? now);
-  const moment = row.read(field, read);
+  const read = (text: string) => parseTimestamp(text) ?? new Date(zone.momentsAt(dates.readDayTime(text))[0] ?? now);
+  const moment = row.parse(field, read);
   return moment && moment < now ? moment : now;
 }

@@ -50,7 +50,7 @@ export function readTimeEntry(row: RowReader<Field>, reading: Reading, drafts: D
   const description = row.text('description', lengths.logDescription);
   const who = [row.text('email', lengths.person) ?? '', row.text('person', lengths.person) ?? ''];
   const employeeId = row.read(row.cell('email') === '' ? 'person' : 'email', () => reading.findPerson(who));
-  const billable = row.read('billable', () => parseFlag(row.cell('billable')));
+  const billable = row.parse('billable', parseFlag);
   const span = readSpan(row, reading);
   const name = row.read('project', () => nameProject(project ?? noProject, client));
   if (row.isWrong() || employeeId === undefined || !span || name === undefined) return;
@@ -133,8 +133,8 @@ function readTime(
   dateField: Field,
   timeField: Field,
 ): LocalTime | undefined {
-  const day = row.read(dateField, () => dates.readDay(row.cell(dateField)));
-  const seconds = row.read(timeField, () => parseTime(row.cell(timeField)));
+  const day = row.parse(dateField, dates.readDay);
+  const seconds = row.parse(timeField, parseTime);
   return day === undefined || seconds === undefined ? undefined : { day, seconds };
 }
 
@@ -145,7 +145,7 @@ const durationField = (row: RowReader<Field>): Field => (row.cell('duration') ==
 function readDuration(row: RowReader<Field>): number | null | undefined {
   const field = durationField(row);
   if (row.cell(field) === '') return null;
-  return row.read(field, () => parseDuration(row.cell(field)) * 1000);
+  return row.parse(field, (text) => parseDuration(text) * 1000);
 }
 
 type Times = { startTime: LocalTime; endTime: LocalTime | null; duration: number | null };

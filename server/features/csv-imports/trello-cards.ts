@@ -1,6 +1,6 @@
 import { quote } from './cell-problem.ts';
 import { lengths, toKey, type Drafts, type Reading } from './drafts.ts';
-import type { Columns } from './read-table.ts';
+import { checkText, type Columns } from './read-table.ts';
 import type { RowReader } from './row-reader.ts';
 import { readCompletion, readDueDate } from './task-dates.ts';
 
@@ -49,16 +49,18 @@ export function readCard(row: RowReader<Field>, reading: Reading, drafts: Drafts
 
 /** Members in the order of the file, each once: `Ada Lovelace (ada), grace`. */
 function readMembers(row: RowReader<Field>, { findPerson }: Reading): number[] {
-  const members = row
-    .cell('members')
-    .split(',')
-    .map((member) => member.trim())
-    .filter((member) => member !== '');
+  const split = (text: string) =>
+    text
+      .split(',')
+      .map((member) => member.trim())
+      .filter((member) => member !== '');
+  const members = row.parse('members', split, membersMax * lengths.person) ?? [];
   if (members.length > membersMax)
     return row.refuse('members', `names more than ${membersMax} people`, 'too_big') ?? [];
   const found = members.map((member) => {
-    const [, name = '', account = ''] = /^(.*?)\s*\(([^()]*)\)$/.exec(member) ?? [];
-    return row.read('members', () => findPerson([member, name, account]));
+    const account = /\(([^()]*)\)$/.exec(member);
+    const name = account ? member.slice(0, account.index).trimEnd() : '';
+    return row.read('members', () => findPerson([checkText(member, lengths.person), name, account?.[1] ?? '']));
   });
   return [...new Set(found.filter((id) => id !== undefined))];
 }

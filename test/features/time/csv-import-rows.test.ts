@@ -120,6 +120,11 @@ describe('a row of Toggl', () => {
       ['2 Project has more than 200 characters with its client'],
     ],
     [
+      'with a duration that is long',
+      at('2026-03-02', '10:00', '11:00', `1h${' '.repeat(80_000)}x`),
+      [`2 Duration has 80003 characters, and 320 are allowed: "1h${' '.repeat(58)}…"`],
+    ],
+    [
       'with a huge description',
       { Description: 'é'.repeat(10_001) },
       [`2 Description has 10001 characters, and 10000 are allowed: "${'é'.repeat(60)}…"`],
@@ -203,6 +208,30 @@ describe('a row of Jira', () => {
       { 'Log Work': ';03/26/25 9:00;Grace Hopper;60' },
       ['2 Log Work is no date in the order DMY, from 1970 on: "03/26/25"'],
     ],
+    [
+      'with work of a long date',
+      { 'Log Work': `;02/03/26${' '.repeat(80_000)}9:00;Grace Hopper;60` },
+      [`2 Log Work has 80012 characters, and 320 are allowed: "02/03/26${' '.repeat(52)}…"`],
+    ],
+    [
+      'with work of an author of a long name',
+      { 'Log Work': `;02/03/26 9:00;${'x'.repeat(321)};60` },
+      [`2 Log Work has 321 characters, and 320 are allowed: "${'x'.repeat(60)}…"`],
+    ],
+    [
+      'of an account with a long name',
+      { 'Log Work': ';02/03/26 9:00;5b10:ac8d;60', 'Creator Id': '5b10:ac8d', Creator: 'x'.repeat(321) },
+      ['2 Log Work names nobody of the company, "5b10:ac8d": say in `people` who is meant'],
+    ],
+    [
+      'that is due and done on long dates, of a long name',
+      { Status: 'Done', 'Due Date': 'x'.repeat(321), Resolved: 'y'.repeat(321), Assignee: 'z'.repeat(321) },
+      [
+        `2 Assignee has 321 characters, and 320 are allowed: "${'z'.repeat(60)}…"`,
+        `2 Due Date has 321 characters, and 320 are allowed: "${'x'.repeat(60)}…"`,
+        `2 Resolved has 321 characters, and 320 are allowed: "${'y'.repeat(60)}…"`,
+      ],
+    ],
     ['of an unknown status', { Status: 'Blocked' }, ['2 Status is not known, "Blocked": say in `statuses` what it is']],
     ['of an unknown status with a known category', { Status: 'Blocked', 'Status Category': 'In Progress' }, []],
     ['without a key', { 'Issue key': '' }, ['2 Issue key is empty']],
@@ -244,6 +273,17 @@ describe('a row of Trello', () => {
       'c1,Brass,Doing,Engine,"Grace Hopper, Bob (bob)",,',
       ['2 Members names nobody of the company, "Bob (bob)", "Bob", "bob": say in `people` who is meant'],
     ],
+    [
+      'of a member with a long name',
+      `c1,Brass,Doing,Engine,"Grace Hopper, ${'x'.repeat(321)}",,`,
+      [`2 Members has 321 characters, and 320 are allowed: "${'x'.repeat(60)}…"`],
+    ],
+    [
+      'of members without an end',
+      `c1,Brass,Doing,Engine,"${','.repeat(40_000)}",,`,
+      [`2 Members has 40000 characters, and 32320 are allowed: "${','.repeat(60)}…"`],
+    ],
+    ['of a member in two brackets', 'c1,Brass,Doing,Engine,Bob (x) (grace@example.com),,', []],
     ['without an id', ',Brass,Doing,Engine,,,', ['2 Card ID is empty']],
     ['without a name', 'c1,,Doing,Engine,,,', ['2 Card Name is empty']],
     [

@@ -145,6 +145,8 @@ describe('a duration', () => {
     ['00:00:00', 0],
     ['-0:00', 0],
     ['90 min', 5_400],
+    ['1 h  30 m 15 s', 5_415],
+    ['1h15s', 3_615],
     ['45s', 45],
   ])('%s is %i seconds', (text, seconds) => {
     expect(parseDuration(text)).toBe(seconds);
@@ -160,6 +162,20 @@ describe('a duration', () => {
       expect(() => parseDuration(text)).toThrow('is no duration');
     },
   );
+});
+
+test('a text that is none is refused in a time that grows with its length alone', () => {
+  const spaces = ' '.repeat(100_000);
+  const { readDayTime } = createDateReader('YMD');
+  const reads = [
+    () => parseDuration(`1h${spaces}x`),
+    () => parseDuration(`1${spaces}x`),
+    () => parseTime(`9:00${spaces}x`),
+    () => readDayTime(`2026-03-02${spaces}x`),
+  ];
+  const before = performance.now();
+  for (const read of reads) expect(read).toThrow('is no');
+  expect(performance.now() - before).toBeLessThan(1_000);
 });
 
 describe('a local time', () => {
