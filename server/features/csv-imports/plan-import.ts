@@ -2,7 +2,8 @@ import type { Db } from '../../../db/open.ts';
 import { invalid } from '../../errors/errors.ts';
 import type { Drafts, LogDraft, TaskDraft } from './drafts.ts';
 import { findTargets, type Asked, type Target } from './find-targets.ts';
-import { findImported, findLockedDays, findLogged } from './queries.ts';
+import { inParts } from './in-parts.ts';
+import { findImported, findLockedDays, findLogged, type LockedDay } from './queries.ts';
 import type { RowError } from './row-reader.ts';
 
 /** What an import does. */
@@ -145,12 +146,26 @@ async function refuseLogged(
     refuse(line, column, 'is that of a log that this person has on this task already', 'duplicate');
 }
 
-/** Returns the locked days. */
+/** Returns the locked days. Years of them may be somebody's, so those of a log are searched for. */
 async function refuseLocked(db: Db, companyId: number, logs: readonly LogDraft[], refuse: Refuse): Promise<string[]> {
   const locked = logs.length === 0 ? [] : await findLockedDays(db, companyId, logs);
   const byEmployee = Map.groupBy(locked, (day) => day.employee_id);
-  for (const { line, column, employeeId, start, end } of logs)
-    for (const { day, day_start, day_end } of byEmployee.get(employeeId) ?? [])
-      if (start < day_end && end > day_start) refuse(line, column, `is on ${day}, which is locked`, 'locked');
+  for await (const part of inParts(logs))
+    for (const { line, column, employeeId, start, end } of part) {
+      const days = byEmployee.get(employeeId) ?? [];
+      for (let at = firstThatEndsAfter(start, days); at < days.length && days[at]!.day_start < end; at += 1)
+        refuse(line, column, `is on ${days[at]!.day}, which is locked`, 'locked');
+    }
   return locked.map(({ day }) => day);
+}
+
+/** The place of a day in days by their start. */
+function firstThatEndsAfter(moment: Date, days: readonly LockedDay[]): number {
+  let [from, to] = [0, days.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if (days[middle]!.day_end > moment) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }

@@ -112,7 +112,7 @@ export async function findLogged(db: Db, companyId: number, logs: readonly OnTas
 /** A locked day of an employee, from its first moment to that of the next one. */
 export type LockedDay = { employee_id: number; day: string; day_start: Date; day_end: Date };
 
-/** The locked days that the logs are on. A company without a policy has none. */
+/** The locked days that the logs are on, by their start. A company without a policy has none. */
 export async function findLockedDays(db: Db, companyId: number, logs: readonly LogDraft[]): Promise<LockedDay[]> {
   const { rows } = await sql<LockedDay>`
     select d.employee_id, d.day, d.day_start, d.day_end
@@ -121,6 +121,7 @@ export async function findLockedDays(db: Db, companyId: number, logs: readonly L
       p.company_id, ${logs.map((log) => log.employeeId)}::bigint[], ${logs.map((log) => log.start)}::timestamptz[],
       ${logs.map((log) => log.end)}::timestamptz[]
     ) as d
-    where p.company_id = ${companyId}`.execute(db);
+    where p.company_id = ${companyId}
+    order by d.day_start`.execute(db);
   return rows;
 }
