@@ -13,7 +13,8 @@ import { workTime } from './work-time.ts';
  * Derived data: sums and counts that would take too long to compute when they are read. Triggers maintain them in the
  * transaction of each change, so an operation writes its own rows and nothing else. Invariants:
  *
- * - No statement of the service writes a derived table, except for the recomputation next to each definition.
+ * - No statement of the service writes a derived table, except for those next to each definition: the recomputation, and
+ *   what locks days that an import is about to need.
  * - While a company is imported (`app.imports`) the triggers of logs rest, and the import recomputes what they keep.
  * - A definition is a function and its triggers. They are installed after the migrations if they differ from the
  *   installed ones.

@@ -222,6 +222,24 @@ export async function lockDays(db: Db, companyId: number, employeeIds: readonly 
     ) as d`.execute(db);
 }
 
+/**
+ * Creates and locks the days of the company that periods touch, in the order of single logs. Several statements of logs in one
+ * transaction need it before the first of them locks a project. Lock the days of the employees first.
+ */
+export async function lockCompanyDays(
+  db: Db,
+  companyId: number,
+  { employeeIds, starts, ends }: { employeeIds: readonly number[]; starts: readonly Date[]; ends: readonly Date[] },
+): Promise<void> {
+  await sql`
+    insert into company_days (company_id, day, logged_seconds)
+    select distinct ${companyId}::bigint, t.day, 0
+    from touched_days(${companyId}, ${employeeIds}::bigint[], ${starts}::timestamptz[], ${ends}::timestamptz[]) as t
+    order by t.day
+    -- Locks those that are there: a shard instead may be held by somebody who waits for a project.
+    on conflict (company_id, day) do update set logged_seconds = company_days.logged_seconds`.execute(db);
+}
+
 /** Small enough to keep every statement far below its time limit. */
 const logsPerStatementMax = 200_000;
 

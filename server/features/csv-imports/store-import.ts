@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { lockDays } from '../../../db/derived/work-time.ts';
+import { lockCompanyDays, lockDays } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
@@ -128,21 +128,25 @@ const toLog = (
   billable: draft.billable ?? billable,
 });
 
-/**
- * Locks the days of all people and then the projects before the first log, in the order of single logs. By their start, the
- * statements meet the days of the company in order.
- */
+/** Locks all days and then the projects before the first log, in the order of single logs. */
 async function createLogs(
   db: Db,
   logs: readonly { draft: LogDraft; log: NewTaskLog }[],
   { caller: { companyId }, source, now }: Run,
 ): Promise<void> {
   if (logs.length === 0) return;
-  await lockDays(db, companyId, [...new Set(logs.map(({ log }) => log.employeeId))]);
+  const employeeIds = logs.map(({ log }) => log.employeeId);
+  await lockDays(db, companyId, [...new Set(employeeIds)]);
+  await lockCompanyDays(db, companyId, {
+    employeeIds,
+    starts: logs.map(({ log }) => log.startTime),
+    ends: logs.map(({ log }) => log.endTime),
+  });
   await sql`
     select from projects
     where company_id = ${companyId} and project_id = any(${[...new Set(logs.map(({ log }) => log.projectId))]}::bigint[])
     order by project_id for no key update`.execute(db);
+  // By their start, so that few days are summed by two statements.
   for await (const part of inParts(logs.toSorted((a, b) => a.log.startTime.getTime() - b.log.startTime.getTime()))) {
     const rows = await insertTaskLogs(db, { companyId, logs: part.map(({ log }) => log), now });
     // Somebody has logged the same since the file was compared with what is stored.

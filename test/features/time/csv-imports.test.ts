@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { verifyTotals } from '../../../db/derived/verify-work-time.ts';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { importCsv, readWork, togglFile, type ImportInput } from '../../support/csv-imports.ts';
 import { logHours, setPolicy, submit } from '../../support/periods.ts';
@@ -359,6 +360,47 @@ test.runIf(process.env['TEST_DATABASE_URL'])(
     await held.commit();
     expect(errorOf(await running)).toEqual({ status: 409, code: 'DUPLICATE_TASK_LOG' });
     expect((await readWork(service, admin)).logs).toHaveLength(1);
+  },
+);
+
+/** An import that loses a deadlock runs again, so its answer does not show it. */
+async function countDeadlocks(): Promise<number> {
+  const { rows } = await sql<{ deadlocks: number }>`
+    select deadlocks::integer as deadlocks from pg_stat_database where datname = current_database()`.execute(
+    database.db,
+  );
+  return rows[0]!.deadlocks;
+}
+
+test.runIf(process.env['TEST_DATABASE_URL'])(
+  'an import and the time of a colleague on its project wait for each other on new days, without a deadlock',
+  async () => {
+    const { admin, grace } = await startCompany();
+    const { companyId, employeeId } = admin;
+    const { projectId, taskId } = await startWork(admin, { name: 'Engine' });
+    const { begin } = database.forCompany(companyId);
+    const deadlocks = await countDeadlocks();
+    const [holder, colleague] = [begin(), begin()];
+    for (const transaction of [holder, colleague]) onTestFinished(() => transaction.rollback());
+    await sql`
+      select from projects where company_id = ${companyId} and project_id = ${projectId} for no key update`.execute(
+      holder.db,
+    );
+    const running = importCsv(admin, togglFile(grace.email, [hourOn(1), hourOn(2)]));
+    await waitForLockWaits(database.db, 1);
+    const times = sql`timestamptz '2026-02-02 09:00Z', timestamptz '2026-02-02 10:00Z', true, now(), now()`;
+    const logged = sql`
+      insert into task_logs (company_id, task_id, employee_id, project_id, start_time, end_time, manual_add, created_at, updated_at)
+      values (${companyId}, ${taskId}, ${employeeId}, ${projectId}, ${times})`
+      .execute(colleague.db)
+      .then(() => colleague.commit());
+    await waitForLockWaits(database.db, 2);
+    await holder.commit();
+    await logged;
+    expect(await createdBy(running)).toMatchObject({ logs: 2 });
+    expect(await countDeadlocks()).toBe(deadlocks);
+    expect((await readWork(service, admin)).projects).toMatchObject([{ logged_seconds: 3 * 3600 }]);
+    expect((await verifyTotals(database.db, companyId)).differences).toEqual([]);
   },
 );
 
