@@ -1,9 +1,9 @@
 import type { Client } from 'work-management-client';
-import { plainJson, plainLine } from '../examples/terminal/plain-text.ts';
+import { plainJson } from '../examples/terminal/plain-text.ts';
 import { findCaller } from './caller.ts';
 import { connect, notSignedIn } from './connect.ts';
 import { durationText, findRoom, nextDay, parseDay, parseDuration, type Span } from './durations.ts';
-import { lookUp } from './look-up.ts';
+import { lookUp, titleOf } from './look-up.ts';
 import { Name } from './parse-value.ts';
 import { UsageProblem } from './problem.ts';
 import { localDay, localTime } from './show.ts';
@@ -71,11 +71,9 @@ Example:
     );
     if (isJson) print(`${plainJson(made, 2)}\n`);
     else {
-      const { title } = await client.tasks.get({ task_id }, { signal });
+      const title = await titleOf(client, task_id, signal);
       const until = localTime(made.endTime).slice('2026-03-02 '.length);
-      print(
-        `Logged ${durationText(made.durationSeconds)} on "${plainLine(title)}": ${localTime(made.startTime)} to ${until}.\n`,
-      );
+      print(`Logged ${durationText(made.durationSeconds)} on ${title}: ${localTime(made.startTime)} to ${until}.\n`);
     }
     client.close();
   },

@@ -44,6 +44,14 @@ export async function lookUp(client: Client, { kind, text }: Name): Promise<numb
   return chooseByName(kind === 'colleague' ? 'employee' : kind, text, candidates);
 }
 
+/** The title of a task. Its number where no title can be read: what was done before has succeeded all the same. */
+export async function titleOf(client: Client, task_id: number, signal: AbortSignal): Promise<string> {
+  return client.tasks.get({ task_id }, { signal }).then(
+    ({ title }) => `"${plainLine(title)}"`,
+    () => `task ${task_id}`,
+  );
+}
+
 /** An input whose names are looked up. */
 export async function lookUpNames(client: Client, input: Input): Promise<Input> {
   const found: Input = {};

@@ -1,7 +1,7 @@
 import { plainJson, plainLine } from '../examples/terminal/plain-text.ts';
 import { connect, notSignedIn } from './connect.ts';
 import { durationText } from './durations.ts';
-import { lookUp } from './look-up.ts';
+import { lookUp, titleOf } from './look-up.ts';
 import { Name } from './parse-value.ts';
 import { UsageProblem } from './problem.ts';
 import { localTime } from './show.ts';
@@ -39,21 +39,20 @@ Example:
     const note = typeof values['note'] === 'string' ? { description: values['note'] } : {};
     const show = (answer: unknown, sentence: string): void =>
       print(isJson ? `${plainJson(answer, 2)}\n` : `${plainLine(sentence)}\n`);
-    const titleOf = async (task_id: number): Promise<string> =>
-      client.tasks.get({ task_id }, { signal }).then(({ title }) => `"${title}"`);
+    const titled = (taskId: number): Promise<string> => titleOf(client, taskId, signal);
 
     if (word === 'start') {
       const taskId = /^\d+$/.test(task!) ? Number(task) : await lookUp(client, new Name('task', task!));
       const started = await client.timers.start({ taskId, ...note }, { signal });
-      show(started, isJson ? '' : `The timer runs on ${await titleOf(taskId)} since ${localTime(started.startTime)}.`);
+      show(started, isJson ? '' : `The timer runs on ${await titled(taskId)} since ${localTime(started.startTime)}.`);
     } else if (word === 'stop') {
       const log = await client.timers.stop(note, { signal });
-      show(log, isJson ? '' : `Logged ${durationText(log.durationSeconds)} on ${await titleOf(log.taskId)}.`);
+      show(log, isJson ? '' : `Logged ${durationText(log.durationSeconds)} on ${await titled(log.taskId)}.`);
     } else if (word === 'discard') show(await client.timers.discard({}, { signal }), 'The timer is discarded.');
     else {
       const running = await client.timers.get({}, { signal });
       if (isJson || 'timer' in running) show(running, 'No timer runs.');
-      else show(running, `The timer runs on ${await titleOf(running.taskId)} since ${localTime(running.startTime)}.`);
+      else show(running, `The timer runs on ${await titled(running.taskId)} since ${localTime(running.startTime)}.`);
     }
     client.close();
   },

@@ -217,6 +217,35 @@ describe('shortcuts', () => {
     expect((await wms.run(['timer', 'stop'])).stdout).toMatch(/^Logged .* on "Turn the crank"\.\n$/);
   });
 
+  test('succeed with a number where the title of a task cannot be read', async () => {
+    const { body: task } = await admin.post('/api/tasks/', { projectId, title: 'Deleted while it is timed' });
+    const named = `task ${task._id}`;
+    await wms.run(['timer', 'start', String(task._id)]);
+    await admin.delete(`/api/tasks/${task._id}/`);
+    expect(await wms.run(['timer'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`runs on ${named} since`),
+    });
+    const stopped = await wms.run(['timer', 'stop']);
+    expect(stopped).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(`^Logged .* on ${named}\\.\n$`),
+    });
+
+    const { body } = await admin.post('/api/api-keys/', { name: 'Clock', scopes: ['time:read', 'time:write'] });
+    const settings = { WMS_API_KEY: body.key };
+    const id = String(taskId);
+    for (const [parameters, sentence] of [
+      [['timer', 'start', id], `The timer runs on task ${id} since `],
+      [['timer', 'stop'], `Logged `],
+      [['log', '1h', id, '--on', '2026-03-03', '--at', '09:00'], `Logged 1 h on task ${id}: `],
+    ] as const) {
+      const ended = await wms.run([...parameters], settings);
+      expect(ended).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(sentence) });
+    }
+  });
+
   test('watch a task until Ctrl-C', async () => {
     const watching = wms.start(['watch', 'task', 'turn the crank', '--json']);
     // It says nothing when it begins: what is written is repeated until it shows.
