@@ -1,4 +1,4 @@
-import type { Client } from 'work-management-client';
+import { isApiError, type Client } from 'work-management-client';
 import { plainJson } from '../examples/terminal/plain-text.ts';
 import { findCaller } from './caller.ts';
 import { connect, notSignedIn } from './connect.ts';
@@ -98,8 +98,12 @@ async function readTaken(client: Client, day: Date, signal: AbortSignal): Promis
   const taken: Span[] = [];
   for (const row of sheet.rows) {
     if (!('taskId' in row)) continue;
-    const { taskLogs } = await client.taskLogs.listByTask({ taskId: row.taskId }, { signal });
-    for (const { userId, startTime, endTime } of taskLogs) {
+    const answer = await client.taskLogs.listByTask({ taskId: row.taskId }, { signal }).catch((error: unknown) => {
+      // Timesheets keep the time on deleted tasks, but their logs are not answered any more.
+      if (isApiError(error, 'NOT_FOUND')) return { taskLogs: [] };
+      throw error;
+    });
+    for (const { userId, startTime, endTime } of answer.taskLogs) {
       const span = { start: Date.parse(startTime), end: Date.parse(endTime) };
       if (userId === caller.employeeId && span.end > dayBefore.getTime() && span.start < nextDay(day).getTime())
         taken.push(span);

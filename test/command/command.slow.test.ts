@@ -212,6 +212,17 @@ describe('shortcuts', () => {
     expect(second.stdout).toMatch(/ 10:30 to 12:00\.\n$/);
   });
 
+  test('log time beside time on a task that was deleted', async () => {
+    const { body: task } = await admin.post('/api/tasks/', { projectId, title: 'Logged and deleted' });
+    const log = ['--on', '2026-03-10'];
+    expect((await wms.run(['log', '1h', String(task._id), ...log])).stdout).toContain(' 09:00 to 10:00.');
+    expect((await wms.run(['log', '1h', String(taskId), ...log])).stdout).toContain(' 10:00 to 11:00.');
+    await admin.delete(`/api/tasks/${task._id}/`);
+    // When the time on the deleted task was cannot be read; that on others is still taken.
+    const third = await wms.run(['log', '2h', String(taskId), ...log]);
+    expect(third).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(' 11:00 to 13:00.') });
+  });
+
   test('start and stop a timer', async () => {
     expect((await wms.run(['timer', 'start', 'turn'])).stdout).toMatch(/^The timer runs on "Turn the crank" since /);
     expect((await wms.run(['timer', 'stop'])).stdout).toMatch(/^Logged .* on "Turn the crank"\.\n$/);
