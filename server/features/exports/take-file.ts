@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/open.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import { nobody, writeEntry, type Origin } from '../../kernel/audit-log.ts';
 import { Download } from '../../kernel/wire/download.ts';
 import type { Link } from './links.ts';
@@ -35,13 +36,16 @@ export async function takeFile(
   await writeEntry(db, { ...nobody, companyId, ...origin, operation: 'exports.take', subject, changes: [change] });
   const whose = row.employee_id === null ? `company-${companyId}` : `person-${row.employee_id}`;
   const filename = `export-${whose}-${row.created_at.toISOString().slice(0, 10)}.zip`;
-  const body = partsOf(db, { companyId, exportId, run: row.run });
-  return { download: new Download({ format: 'zip', filename, body }), bytes: row.byte_count! };
+  const bytes = row.byte_count!;
+  const body = partsOf(db, { companyId, exportId, run: row.run, bytes });
+  return { download: new Download({ format: 'zip', filename, body }), bytes };
 }
 
-/** The parts one after another, so that no connection waits for the reader. */
-async function* partsOf(db: Db, { companyId, exportId, run }: Link & { run: string }): AsyncGenerator<Buffer> {
-  for (let part = 0; ; part += 1) {
+type File = Link & { run: string; bytes: number };
+
+/** The parts one after another, so that no connection waits for the reader. They may be deleted before all are read. */
+async function* partsOf(db: Db, { companyId, exportId, run, bytes }: File): AsyncGenerator<Buffer> {
+  for (let part = 0, left = bytes; left > 0; part += 1) {
     const row = await db
       .selectFrom('export_parts')
       .where('company_id', '=', companyId)
@@ -50,7 +54,8 @@ async function* partsOf(db: Db, { companyId, exportId, run }: Link & { run: stri
       .where('part', '=', part)
       .select('content')
       .executeTakeFirst();
-    if (!row) return;
+    if (!row) throw NOT_FOUND();
     yield row.content;
+    left -= row.content.length;
   }
 }

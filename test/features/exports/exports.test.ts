@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { errorOf } from '../../support/actor.ts';
 import { exportFile, fetchFile, readZip } from '../../support/export-file.ts';
@@ -133,6 +134,36 @@ test('is for admins, of their own company', async () => {
   expect((await fetchFile(service, body)).status).toBe(200);
   await admin.delete(path);
   expect((await fetchFile(service, body)).status).toBe(404);
+});
+
+test('that is deleted while its file is read is cut off, and never looks whole', async () => {
+  const { body: asked } = await admin.post('/api/exports/', {});
+  await service.drain();
+  const { body } = await admin.get(`/api/exports/${asked._id}/`);
+  // Far more bytes than lie between the two sides.
+  const { db } = service.database.forCompany(admin.companyId);
+  await sql`
+    insert into export_parts (company_id, export_id, run, part, content)
+    select p.company_id, p.export_id, p.run, n, decode(repeat('00', 1024 * 1024), 'hex')
+    from export_parts as p, generate_series(1, 40) as n where p.export_id = ${asked._id} and p.part = 0`.execute(db);
+  await sql`update exports set byte_count = byte_count + 40 * 1024 * 1024 where export_id = ${asked._id}`.execute(db);
+  const whole = await fetchFile(service, body);
+  expect((await whole.arrayBuffer()).byteLength).toBe(body.bytes + 40 * 1024 * 1024);
+
+  const file = await fetchFile(service, body, { signal: AbortSignal.timeout(10_000) });
+  expect((await admin.delete(`/api/exports/${asked._id}/`)).status).toBe(200);
+  await expect(file.arrayBuffer()).rejects.toMatchObject({ message: 'terminated' });
+  expect(service.log()).toContain('an answer broke off');
+});
+
+test('that is deleted before its first part is read is not there', async () => {
+  const { body: asked } = await admin.post('/api/exports/', {});
+  await service.drain();
+  const { body } = await admin.get(`/api/exports/${asked._id}/`);
+  await service.database.forCompany(admin.companyId).db.deleteFrom('export_parts').execute();
+  const file = await fetchFile(service, body, { signal: AbortSignal.timeout(10_000) });
+  expect([file.status, await file.json()]).toEqual([404, expect.objectContaining({ code: 'NOT_FOUND' })]);
+  await admin.delete(`/api/exports/${asked._id}/`);
 });
 
 test.each([
