@@ -240,6 +240,11 @@ export async function lockCompanyDays(
     on conflict (company_id, day) do update set logged_seconds = company_days.logged_seconds`.execute(db);
 }
 
+/** Locks the days of all employees of the company. Lock the company's row first. */
+export async function lockDaysOfAll(db: Db, companyId: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.raw(lockKey(String(companyId)))})`.execute(db);
+}
+
 /** Small enough to keep every statement far below its time limit. */
 const logsPerStatementMax = 200_000;
 
@@ -255,7 +260,7 @@ export const companyDays = (companyId: number) => sql`(
  * ends. Lock the company's row first.
  */
 export async function recomputeWorkDays(db: Db, companyId: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${sql.raw(lockKey(String(companyId)))})`.execute(db);
+  await lockDaysOfAll(db, companyId);
   // The shards go with their days.
   for (const table of ['work_days', 'work_totals', 'company_days'] as const)
     await db.deleteFrom(table).where('company_id', '=', companyId).execute();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lockDaysOfAll } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
 import { invalid, NOT_FOUND, SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { recordChange } from '../../kernel/change-event.ts';
@@ -39,10 +40,12 @@ export const closeCompany = admin('no key')
     const { companyId, employeeId } = caller;
     if (input.company_id !== companyId) throw NOT_FOUND();
     accountOf(caller);
-    const now = services.clock.now();
     const row = await lockCompany(db, companyId);
     if (row.owner_id !== employeeId) throw OWNER_REQUIRED();
     if (input.name.trim() !== row.name) throw invalid(['name'], 'must be the name of the company', 'invalid_value');
+    // A timer that starts at the same time either is stopped here, or finds the company closed.
+    if (row.closes_at === null) await lockDaysOfAll(db, companyId);
+    const now = services.clock.now();
     const closesAt = row.closes_at ?? new Date(now.getTime() + closingMs);
     if (row.closes_at === null) {
       await db

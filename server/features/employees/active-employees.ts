@@ -7,6 +7,20 @@ export async function isActiveEmployee(db: Db, companyId: number, employeeId: nu
   return row !== undefined;
 }
 
+/** The same, and locks the employee, so that they stay active until the transaction ends. */
+export async function lockActiveEmployee(db: Db, companyId: number, employeeId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .select('employee_id')
+    .forKeyShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 const readActiveEmployee = compiled<{ companyId: number; employeeId: number }, { employee_id: number }>(
   (db, placeholder) =>
     db

@@ -28,10 +28,11 @@ export const deleteEmployee = admin('people')
     const { db, caller, services } = ctx;
     const { companyId, employeeId: actorId } = caller;
     const { _id: employeeId } = input;
-    const now = services.clock.now();
 
     await lockAdmins(db, companyId);
     const row = await lockEmployee(db, companyId, employeeId);
+    // Read after the lock, so that no timer that this stops started later.
+    const now = services.clock.now();
     if (row.is_deleted) return { success: true } as const;
     await requireAnotherAdmin(db, row);
     await db

@@ -52,7 +52,7 @@ export const eraseEmployee = admin('no key')
     const { account_id: accountId } = await getEmployee(db, companyId, employeeId);
     if (accountId !== null) await lockAccounts(db, [accountId]);
     const row = await lockEmployee(db, companyId, employeeId);
-    // Behind the locks, so that no mail which the account has caused is younger.
+    // Read after the locks, so that no timer that this stops started later, and no mail that the account caused is younger.
     const now = services.clock.now();
     if (row.erased_at === null) {
       await requireNotOwner(db, row);

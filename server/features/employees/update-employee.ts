@@ -69,13 +69,14 @@ export const updateEmployee = member('people')
     const { db, caller, services } = ctx;
     const { companyId, employeeId: actorId } = caller;
     const { _id: employeeId, ...patch } = input;
-    const now = services.clock.now();
     if (patch.email !== undefined && caller.credential.kind === 'boundSession') throw SESSION_BOUND();
     const takesAdminAway = patch.isAdmin === false || patch.is_active === false;
 
     const isStanding = takesAdminAway || patch.is_active === true || patch.email !== undefined;
     if (isStanding && caller.isAdmin) await lockAdmins(db, companyId);
     const row = await lockEmployee(db, companyId, employeeId);
+    // Read after the lock, so that no timer that this stops started later.
+    const now = services.clock.now();
     requireRightTo(patch, caller, employeeId);
     const isChange = Object.values(patch).some((value) => value !== undefined);
     if (isChange && row.erased_at !== null) throw EMPLOYEE_ERASED();

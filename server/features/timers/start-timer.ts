@@ -1,13 +1,23 @@
 import { z } from 'zod';
 import { listLockedDays } from '../../../db/derived/period-locks.ts';
 import { lockDays } from '../../../db/derived/work-time.ts';
-import { notFoundIn, PERIOD_LOCKED, periodLocked } from '../../errors/errors.ts';
+import { inOrder } from '../../../db/pipeline/in-order.ts';
+import {
+  COMPANY_CLOSED,
+  INVALID_TOKEN,
+  notFoundIn,
+  PERIOD_LOCKED,
+  periodLocked,
+  SESSION_ENDED,
+} from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
 import { enqueueJob } from '../../kernel/job.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
+import { getCompany } from '../company/queries.ts';
+import { lockActiveEmployee } from '../employees/active-employees.ts';
 import { taskLogCreated } from '../tasks/task-log-events.ts';
 import { logDescription } from '../task-logs/schemas.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
@@ -37,13 +47,23 @@ export const startTimer = member('time')
     const { db, caller, services } = ctx;
     const { companyId, employeeId } = caller;
     const now = services.clock.now();
-    if (!(await lockVisibleTask(db, companyId, input.taskId))) throw notFoundIn('taskId');
+    // Nothing would stop a timer that starts after its employee has left: the first to lock the employee wins.
+    const [task, isActive] = await inOrder(db, [
+      () => lockVisibleTask(db, companyId, input.taskId),
+      () => lockActiveEmployee(db, companyId, employeeId),
+    ]);
+    if (!isActive) throw caller.credential.kind === 'apiKey' ? INVALID_TOKEN() : SESSION_ENDED();
+    if (!task) throw notFoundIn('taskId');
     // A timer that has run 24 hours is over, even if that was not recorded yet.
     await endOverdueTimer(db, { companyId, employeeId, now, settings: services.settings });
-    // A period is not handed in while a timer runs in it: the first to lock the days wins.
+    // No timer starts in a period that is handed in, or in a company that is closed: the first to lock the days wins.
     await lockDays(db, companyId, [employeeId]);
     const end = new Date(now.getTime() + 1);
-    const locked = await listLockedDays(db, { companyId, employeeId, start: now, end });
+    const [locked, { closes_at: closesAt }] = await inOrder(db, [
+      () => listLockedDays(db, { companyId, employeeId, start: now, end }),
+      () => getCompany(db, companyId),
+    ]);
+    if (closesAt !== null) throw COMPANY_CLOSED();
     if (locked.length > 0) throw periodLocked(locked, {});
 
     const timer = {
