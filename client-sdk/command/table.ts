@@ -820,7 +820,7 @@ export const commands: Record<string, Command> = {
     section: "Task logs",
     rest: "PUT /tasklogs/{taskLogId}/",
     summary: "Change a task log",
-    description: "Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. Its rate stays, unless its task, person, project or day changes, or whether it is billable. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.",
+    description: "Each field is optional, and what is absent stays; where none has another value nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. A changed log counts as entered by hand from then on (`manualAdd: true`). A log that moves to another task, person or project takes its time along. Its rate stays, unless its task, person, project or day changes, or whether it is billable. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.",
     example: {"taskLogId":31,"endTime":"2026-03-02T11:00:00Z","description":"Wrote and proved the first program"},
     operands: ["taskLogId"],
     fields: {

@@ -138,7 +138,7 @@ const movedLogs = (changes: string): string => `(
 /** Logs with any change that people see, before and after. */
 const changedLogs = (changes: string): string => `(
   select company_id, employee_id, start_time, end_time from ${changes} as c
-  group by company_id, task_log_id, task_id, project_id, employee_id, start_time, end_time, description, billable
+  group by company_id, task_log_id, task_id, project_id, employee_id, start_time, end_time, description, manual_add, billable
   having sum(sign) <> 0
 )`;
 

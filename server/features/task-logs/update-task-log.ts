@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
@@ -31,7 +32,7 @@ export const updateTaskLog = member('time')
       section: 'Task logs',
       summary: 'Change a task log',
       description:
-        'Each field is optional, and what is absent stays; without any of them nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. From then on it counts as entered by hand (`manualAdd: true`). A log that moves to another task, person or project takes its time along. Its rate stays, unless its task, person, project or day changes, or whether it is billable. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.',
+        'Each field is optional, and what is absent stays; where none has another value nothing changes. The caller must be allowed to write both for the employee whose time it was and for the one whose time it becomes. A changed log counts as entered by hand from then on (`manualAdd: true`). A log that moves to another task, person or project takes its time along. Its rate stays, unless its task, person, project or day changes, or whether it is billable. The logs of a deleted task are gone with it. Neither the days of before nor those of after may be locked: 409 `PERIOD_LOCKED` names them.',
       errors: [DUPLICATE_TASK_LOG, FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogUpdated],
       example: { taskLogId: 31, endTime: '2026-03-02T11:00:00Z', description: 'Wrote and proved the first program' },
@@ -77,13 +78,27 @@ export const updateTaskLog = member('time')
       throw notFoundIn('userId');
 
     const { project_id: projectId } = task;
-    await overrideLockedDays(db, caller, input);
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true, billable };
+    if (isSame(before, log)) return toChargedTaskLog(before, caller);
+    await overrideLockedDays(db, caller, input);
     const row = await storeTaskLog(db, { companyId, taskLogId: before.task_log_id, log, now });
     ctx.afterCommit(services.wakeWorker);
     recordTaskLogUpdate(db, caller, { before: toTaskLog(before), after: toTaskLog(row), at: now });
     return toChargedTaskLog(row, caller);
   });
+
+/** Whether a change says what is stored already. It does not make the log of a timer one that was entered by hand. */
+function isSame(row: TaskLogRow, { manualAdd: _, ...log }: NewTaskLog): boolean {
+  return isDeepStrictEqual(log, {
+    taskId: row.task_id,
+    employeeId: row.employee_id,
+    projectId: row.project_id,
+    startTime: row.start_time,
+    endTime: row.end_time,
+    description: row.description,
+    billable: row.billable,
+  });
+}
 
 async function storeTaskLog(
   db: Db,

@@ -120,13 +120,15 @@ describe('a day of a period that was handed in', () => {
 
   test('is kept by the database itself, whoever writes', async () => {
     const { admin, taskLogId } = await startLocked();
-    const moved = db
-      .updateTable('task_logs')
-      .set({ description: 'Past the service' })
-      .where('company_id', '=', admin.companyId)
-      .where('task_log_id', '=', taskLogId)
-      .execute();
-    await expect(moved).rejects.toMatchObject({ code: 'WM001' });
+    for (const change of [{ description: 'Past the service' }, { manual_add: false }]) {
+      const changed = db
+        .updateTable('task_logs')
+        .set(change)
+        .where('company_id', '=', admin.companyId)
+        .where('task_log_id', '=', taskLogId)
+        .execute();
+      await expect(changed).rejects.toMatchObject({ code: 'WM001' });
+    }
     const removed = db.deleteFrom('task_logs').where('company_id', '=', admin.companyId).execute();
     await expect(removed).rejects.toMatchObject({ code: 'WM001' });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
+import { readRowsOfCompany } from '../../support/all-rows.ts';
 import { startService } from '../../support/service.ts';
 import { addTask, startWork } from '../../support/work.ts';
 
@@ -50,6 +51,21 @@ describe('a changed task log', () => {
     expect(await logsOf(taskId)).toEqual([body]);
     expect((await change(grace, log, { description: null })).body.description).toBeNull();
     expect((await change(grace, log, {})).body).toMatchObject({ startTime: log.startTime, endTime: log.endTime });
+  });
+
+  test('stays as the timer left it where every field that is named has the value that it had', async () => {
+    const { taskId } = await startWork(admin);
+    await grace.post('/api/tasklogs/timer/start/', { taskId, description: 'Cutting gears' });
+    const { body: log } = await grace.post('/api/tasklogs/timer/stop/');
+    const traces = () => readRowsOfCompany(service.database.db, admin.companyId, ['sessions', 'audit_log']);
+    service.clock.advance({ minutes: 1 });
+    await service.drain();
+    const before = await traces();
+    const { startTime, endTime, description, billable, userId } = log;
+    for (const same of [{ description }, { startTime, endTime, description, billable, taskId, userId }])
+      expect(await change(grace, log, same)).toMatchObject({ status: 200, body: log });
+    expect(await traces()).toEqual(before);
+    expect((await change(grace, log, { description, billable: !billable })).body.manualAdd).toBe(true);
   });
 
   test('takes its project along when it grows or shrinks', async () => {
