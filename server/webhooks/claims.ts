@@ -40,10 +40,16 @@ const beforeAll: Endpoint = { companyId: 0, webhookId: 0 };
 const moment = (at: Date): RawBuilder<unknown> => sql`${sql.lit(at.toISOString())}::timestamptz`;
 const isFree = (now: RawBuilder<unknown>) =>
   sql`state = 'pending' and due_at <= ${now} and (leased_until is null or leased_until < ${now})`;
+/** How many more requests the endpoint `w` may get. */
+const freeRequests = (now: RawBuilder<unknown>) => sql`
+  case when w.failing_since is null then ${sql.lit(inFlightMax)} else 1 end - (
+    select count(*) from webhook_messages as m
+    where m.company_id = w.company_id and m.webhook_id = w.webhook_id and m.leased_until >= ${now}
+  )`;
 
 /**
- * Finds endpoints with due messages, in the order of the circle from the one after `after` on: one look into the index for each
- * that has pending messages, however many. Returns where to go on, or undefined at the end of the circle.
+ * Finds endpoints with due messages that may get a request, in the order of the circle from the one after `after` on: few looks
+ * into the index for each that has pending messages, however many. Returns where to go on, or undefined at the end of the circle.
  */
 export async function findDueEndpoints(
   db: Db,
@@ -65,6 +71,7 @@ export async function findDueEndpoints(
     )
     select company_id as "companyId", webhook_id as "webhookId", exists (
       select from webhooks as w where w.company_id = c.company_id and w.webhook_id = c.webhook_id and w.is_enabled
+        and ${freeRequests(moment(now))} > 0
     ) and exists (
       select from webhook_messages as m
       where m.company_id = c.company_id and m.webhook_id = c.webhook_id and ${isFree(moment(now))}
@@ -75,8 +82,9 @@ export async function findDueEndpoints(
 }
 
 /**
- * Leases messages of these endpoints that are due, up to four in flight for each and `count` in all. The endpoints are locked by
- * a statement of their own: the next one then sees the leases that another process took before it got the locks.
+ * Leases messages of these endpoints that are due, up to four in flight for each and `count` in all, the first one of each before
+ * any second one. The endpoints are locked by a statement of their own: the next one then sees the leases that another process
+ * took before it got the locks.
  */
 export async function claimMessages(
   database: Database,
@@ -113,18 +121,15 @@ async function leaseMessages(
   const { rows } = await sql<ClaimedMessage>`
     with endpoints as materialized (
       select company_id, webhook_id, w.url, w.sealed_secret, w.sealed_previous_secret, w.previous_secret_until,
-        case when w.failing_since is null then ${sql.lit(inFlightMax)} else 1 end - (
-          select count(*) from webhook_messages as m
-          where m.company_id = w.company_id and m.webhook_id = w.webhook_id and m.leased_until >= ${atNow}
-        ) as free
+        ${freeRequests(atNow)} as free
       from webhooks as w join (values ${places}) as locked (company_id, webhook_id) using (company_id, webhook_id)
     ), due as materialized (
       select e.company_id, m.message_id from endpoints as e cross join lateral (
-        select message_id from webhook_messages as m
+        select due_at, message_id from webhook_messages as m
         where m.company_id = e.company_id and m.webhook_id = e.webhook_id and ${isFree(atNow)}
         order by m.due_at, m.message_id limit greatest(e.free, 0) for update skip locked
       ) as m
-      limit ${sql.lit(count)}
+      order by row_number() over (partition by e.company_id, e.webhook_id order by m.due_at, m.message_id) limit ${sql.lit(count)}
     )
     update webhook_messages as m set leased_until = ${moment(new Date(now.getTime() + leaseMs))}, attempts = attempts + 1
     from due join endpoints as e using (company_id)

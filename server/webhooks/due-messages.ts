@@ -15,11 +15,11 @@ export type DueMessages = {
 };
 
 /** Requests in flight of this process: each takes a socket and a message. */
-const slots = 256;
+const slotsMax = 256;
 const stopWithinMs = 5_000;
 
 /** `ended` is called after each attempt, when its endpoint may take another message. */
-export function createDueMessages(services: DeliveryServices, ended: () => void): DueMessages {
+export function createDueMessages(services: DeliveryServices, ended: () => void, slots = slotsMax): DueMessages {
   const { database, clock, log } = services;
   const deliver = createDelivery(services);
   const aborting = new AbortController();
@@ -53,13 +53,13 @@ export function createDueMessages(services: DeliveryServices, ended: () => void)
       for (let rounds = after ? 0 : 1; rounds < 2 && running.size < slots;) {
         const { due, next } = await findDueEndpoints(database.acrossCompanies.db, now, after);
         const count = slots - running.size;
-        // Each of these gets at least one.
+        // Each of these gets at least one; the next look begins behind the last of them.
         const endpoints = due.slice(0, count);
         const messages = endpoints.length === 0 ? [] : await claimMessages(database, endpoints, { count, now });
         for (const message of messages) run(message);
         started += messages.length;
-        after = running.size < slots ? next : endpoints.at(-1);
-        if (!next) rounds += 1;
+        after = endpoints.length === due.length ? next : endpoints.at(-1);
+        if (!after) rounds += 1;
       }
       return started;
     },
