@@ -1625,7 +1625,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/webhooks/{webhook_id}/deliveries/",
     summary: "Messages for a webhook, and the attempts to deliver them",
-    description: "The newest first, 50 at a time: `nextCursor` is the `cursor` of those before, null after the last. Messages and attempts are kept for 30 days.",
+    description: "The newest first, 50 at a time: `nextCursor` is the `cursor` of those before, null after the last. Messages and the last 20 attempts of each are kept for 30 days.",
     example: {"cursor":"9007199254740991"},
     operands: ["webhook_id"],
     fields: {

@@ -2258,7 +2258,7 @@ export interface WebhookDelivery {
   sequence: number | null;
   /** `pending` until it is `delivered`, or has `failed` for the last time */
   state: 'pending' | 'delivered' | 'failed';
-  /** The attempts of the last 30 days, the first one first */
+  /** The last 20 attempts of the last 30 days, the first one first */
   attempts: {
     /** When it began */
     at: string;
@@ -4524,7 +4524,7 @@ export interface WebhooksOperations {
    * Messages for a webhook, and the attempts to deliver them.
    *
    * The newest first, 50 at a time: `nextCursor` is the `cursor` of those before, null after the last.
-   * Messages and attempts are kept for 30 days.
+   * Messages and the last 20 attempts of each are kept for 30 days.
    *
    * REST: `GET /api/webhooks/{webhook_id}/deliveries/`
    *

@@ -1,6 +1,10 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import { attemptsMax } from '../features/webhooks/schemas.ts';
 import type { ClaimedMessage } from './claims.ts';
+
+/** The most older attempts of a message that are deleted with one outcome. */
+const deletedMax = 100;
 
 /** What an attempt did, for the list of deliveries. */
 export type Attempt = {
@@ -15,8 +19,9 @@ export type Attempt = {
 export type Outcome = { state: 'delivered' } | { state: 'pending'; dueAt: Date } | { state: 'failed' };
 
 /**
- * Writes the outcome of an attempt, whose lease must still be this process's; returns since when the endpoint has failed. The
- * webhook is locked against its deletion first: that takes the same locks in this order.
+ * Writes the outcome of an attempt, whose lease must still be this process's; returns since when the endpoint has failed. Only
+ * the last attempts of the message are kept. The webhook is locked against its deletion first: that takes the same locks in this
+ * order.
  */
 export async function writeOutcome(
   db: Db,
@@ -40,6 +45,13 @@ export async function writeOutcome(
     ), attempt as (
       insert into webhook_attempts (company_id, message_id, at, duration_ms, status, error, answer)
       select ${companyId}, message_id, ${at}, ${durationMs}, ${status}::integer, ${error}::text, ${answer}::text from message
+    ), older as (
+      delete from webhook_attempts
+      where company_id = ${companyId} and message_id = ${messageId} and exists (select from message)
+        and attempt_id = any(array(
+          select attempt_id from webhook_attempts where company_id = ${companyId} and message_id = ${messageId}
+          order by attempt_id desc limit ${deletedMax} offset ${attemptsMax - 1}
+        ))
     ), changed as (
       update webhooks as w set failing_since = case when ${isDelivered} then null else ${at}::timestamptz end
       from message

@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { webhookEvents } from '../../server/features/webhooks/event-types.ts';
@@ -226,6 +227,33 @@ test('sends a delivered message again under the same identifier, with the same b
     state: 'delivered',
     attempts: [{ status: 204 }, { status: 204 }],
   });
+});
+
+test('shows and keeps the last 20 attempts of a message', async () => {
+  const receiver = await startReceiver();
+  const webhook = await makeWebhook(admin, receiver.url);
+  await say(admin, taskId, 'again and again');
+  await say(admin, taskId, 'beside it');
+  await drain();
+  const [beside, delivery] = await deliveriesOf(admin, webhook);
+  for (const { _id } of [beside, delivery])
+    await sql`
+      insert into webhook_attempts (company_id, message_id, at, duration_ms, status)
+      select ${admin.companyId}::bigint, ${_id}::bigint, ${clock.now()}, n, 503 from generate_series(1, 30) as n`.execute(
+      database.db,
+    );
+  const durations = (one: { attempts: { durationMs: number }[] }) => one.attempts.map(({ durationMs }) => durationMs);
+  const last20 = Array.from({ length: 20 }, (_, index) => index + 11);
+  expect((await deliveriesOf(admin, webhook)).map(durations)).toEqual([last20, last20]);
+  await admin.post(`/api/webhook-deliveries/${delivery._id}/resend/`);
+  await drain();
+  const [, resent] = await deliveriesOf(admin, webhook);
+  expect(durations(resent).slice(0, 19)).toEqual(last20.slice(1));
+  expect(resent.attempts[19]).toMatchObject({ status: 204 });
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from webhook_attempts where message_id in (${beside._id}, ${delivery._id})
+    group by message_id order by message_id`.execute(database.db);
+  expect(rows.map(({ count }) => count)).toEqual([20, 31]);
 });
 
 test('sends again what has failed since a moment, and nothing else', async () => {

@@ -1,10 +1,11 @@
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
-import type { deliveryStates, WebhookDelivery } from './schemas.ts';
+import { attemptsMax, type deliveryStates, type WebhookDelivery } from './schemas.ts';
 
 type Row = Omit<Selectable<Schema['webhook_messages']>, 'company_id' | 'payload' | 'attempts' | 'leased_until'>;
+type AttemptRow = Omit<Selectable<Schema['webhook_attempts']>, 'company_id'>;
 
 /** The columns of a WebhookDelivery. */
 export const messageColumns = [
@@ -19,19 +20,18 @@ export const messageColumns = [
   'due_at',
 ] as const;
 
-/** Messages as deliveries, with their attempts. */
+/** Messages as deliveries, with their last attempts. */
 export async function toDeliveries(
   db: Db,
   companyId: number,
   rows: readonly Row[],
 ): Promise<z.input<typeof WebhookDelivery>[]> {
-  const attempts = await db
-    .selectFrom('webhook_attempts')
-    .where('company_id', '=', companyId)
-    .where(({ eb, val }) => eb('message_id', '=', eb.fn.any(val(rows.map((row) => row.message_id)))))
-    .select(['message_id', 'at', 'duration_ms', 'status', 'error', 'answer'])
-    .orderBy('attempt_id')
-    .execute();
+  const { rows: attempts } = await sql<AttemptRow>`
+    select a.* from unnest(${rows.map((row) => row.message_id)}::bigint[]) as m (message_id) cross join lateral (
+      select message_id, attempt_id, at, duration_ms, status, error, answer from webhook_attempts
+      where company_id = ${companyId} and message_id = m.message_id order by attempt_id desc limit ${attemptsMax}
+    ) as a
+    order by a.attempt_id`.execute(db);
   const byMessage = Map.groupBy(attempts, (attempt) => attempt.message_id);
   return rows.map((row) => ({
     _id: row.message_id,

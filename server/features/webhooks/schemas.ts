@@ -83,6 +83,9 @@ const WebhookAttempt = z.object({
     .meta({ description: 'How the answer begins, up to 1 KiB; null where none came', examples: [''] }),
 });
 
+/** So many attempts of a message are kept: resending it must not make its list longer and longer. */
+export const attemptsMax = 20;
+
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 
 export const WebhookDelivery = z
@@ -108,7 +111,9 @@ export const WebhookDelivery = z
       description: '`pending` until it is `delivered`, or has `failed` for the last time',
       examples: ['delivered'],
     }),
-    attempts: z.array(WebhookAttempt).meta({ description: 'The attempts of the last 30 days, the first one first' }),
+    attempts: z
+      .array(WebhookAttempt)
+      .meta({ description: `The last ${attemptsMax} attempts of the last 30 days, the first one first` }),
     nextAttemptAt: moment
       .nullable()
       .meta({ description: 'When it is tried next; null where it is not', examples: [null] }),
