@@ -26,11 +26,11 @@ export function createDelivery(
   const sending = { ...services, signer: createWebhookSigner(services.tokens) };
 
   /** Disables an endpoint that is gone, or has failed for days, and tells the admins. */
-  async function disable({ companyId, webhookId }: ClaimedMessage, because: 'gone' | 'failing'): Promise<void> {
+  async function disable({ companyId, webhookId, url }: ClaimedMessage, because: 'gone' | 'failing'): Promise<void> {
     const now = clock.now();
     const webhook = { companyId, webhookId, because };
     const isDisabled = await inTransaction({ ...services, jobName: 'webhooks.disable' }, companyId, (db) =>
-      disableWebhook(db, webhook, now),
+      disableWebhook(db, { ...webhook, url }, now),
     );
     if (isDisabled) log.warn(webhook, 'a webhook was disabled');
   }

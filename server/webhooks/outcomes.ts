@@ -19,13 +19,13 @@ export type Attempt = {
 export type Outcome = { state: 'delivered' } | { state: 'pending'; dueAt: Date } | { state: 'failed' };
 
 /**
- * Writes the outcome of an attempt, whose lease must still be this process's; returns since when the endpoint has failed. Only
- * the last attempts of the message are kept. The webhook is locked against its deletion first: that takes the same locks in this
- * order.
+ * Writes the outcome of an attempt, whose lease must still be this process's, and keeps only the last attempts of the message.
+ * Returns since when the URL that was asked has failed; null where the webhook has another one by now, of which the answer says
+ * nothing. The webhook is locked against its deletion first: that takes the same locks in this order.
  */
 export async function writeOutcome(
   db: Db,
-  { companyId, webhookId, messageId, attempt }: ClaimedMessage,
+  { companyId, webhookId, messageId, attempt, url }: ClaimedMessage,
   { at, durationMs, status, error, answer }: Attempt,
   outcome: Outcome,
 ): Promise<{ failingSince: Date | null }> {
@@ -33,7 +33,7 @@ export async function writeOutcome(
   const dueAt = outcome.state === 'pending' ? outcome.dueAt : null;
   const { rows } = await sql<{ failingSince: Date | null }>`
     with endpoint as materialized (
-      select company_id, webhook_id, failing_since from webhooks
+      select company_id, webhook_id, case when url = ${url} then failing_since end as failing_since from webhooks
       where company_id = ${companyId} and webhook_id = ${webhookId} for key share
     ), message as (
       update webhook_messages as m
@@ -56,7 +56,7 @@ export async function writeOutcome(
       update webhooks as w set failing_since = case when ${isDelivered} then null else ${at}::timestamptz end
       from message
       where w.company_id = ${companyId} and w.webhook_id = message.webhook_id
-        and (w.failing_since is not null) = ${isDelivered}
+        and w.url = ${url} and (w.failing_since is not null) = ${isDelivered}
     )
     select failing_since as "failingSince" from message`.execute(db);
   return rows[0] ?? { failingSince: null };

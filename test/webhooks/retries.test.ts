@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { startReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { startWork } from '../support/work.ts';
 import { deliveriesOf, makeWebhook, say, startWithWebhooks } from './started.ts';
 
@@ -115,6 +117,35 @@ test('410 disables the webhook and tells the admins who have joined, once', asyn
   await admin.patch(`/api/webhooks/${webhook._id}/`, { isEnabled: true });
   expect(await read()).toMatchObject({ isEnabled: true, disabledBecause: null, failingSince: null });
   await admin.delete(`/api/webhooks/${webhook._id}/`);
+});
+
+test('a late answer of the URL from before a change counts against no new one', async () => {
+  const held: ServerResponse[] = [];
+  const old = await startReceiver((_, response) => void held.push(response));
+  const receiver = await startReceiver();
+  for (const [status, failingSince] of [
+    [410, null],
+    [500, new Date(clock.now().getTime() - 6 * dayMs)],
+  ] as const) {
+    const webhook = await makeWebhook(admin, old.url);
+    const path = `/api/webhooks/${webhook._id}/`;
+    await service.database.db
+      .updateTable('webhooks')
+      .set({ failing_since: failingSince })
+      .where('webhook_id', '=', webhook._id)
+      .execute();
+    await admin.post(`${path}test/`);
+    const drained = drain();
+    await waitUntil(() => held.length === 1);
+    await admin.patch(path, { url: receiver.url });
+    held.pop()!.writeHead(status).end();
+    await drained;
+    expect((await admin.get(path)).body).toMatchObject({ isEnabled: true, disabledBecause: null, failingSince: null });
+    clock.advance({ seconds: 10 });
+    await drain();
+    expect((await deliveriesOf(admin, webhook))[0]).toMatchObject({ attempts: [{ status }, { status: 204 }] });
+    await admin.delete(path);
+  }
 });
 
 test('five days of failures disable it, and one success in them does not let them count', async () => {

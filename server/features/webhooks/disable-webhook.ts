@@ -59,10 +59,10 @@ const fromAdmins = (db: Db, companyId: number) =>
     .where('e.is_deleted', '=', false)
     .where('e.account_id', 'is not', null);
 
-/** Disables a webhook and enqueues a mail to each admin; returns whether it was enabled. */
+/** Disables a webhook that is enabled and still leads to `url`, and enqueues a mail to each admin; returns whether it did. */
 export async function disableWebhook(
   db: Db,
-  { companyId, webhookId, because }: { companyId: number; webhookId: number; because: Because },
+  { companyId, webhookId, url, because }: { companyId: number; webhookId: number; url: string; because: Because },
   now: Date,
 ): Promise<boolean> {
   const disabled = await db
@@ -70,6 +70,7 @@ export async function disableWebhook(
     .set({ is_enabled: false, disabled_because: because, updated_at: now })
     .where('company_id', '=', companyId)
     .where('webhook_id', '=', webhookId)
+    .where('url', '=', url)
     .where('is_enabled', '=', true)
     .returning(webhookColumns)
     .executeTakeFirst();
