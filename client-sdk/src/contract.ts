@@ -2254,7 +2254,7 @@ export interface WebhookDelivery {
   type: string;
   /** The stream of the event; null for a test */
   stream: string | null;
-  /** The number of the event in its stream; null for a test */
+  /** The number of the event in its stream, where some may be missing; null for a test */
   sequence: number | null;
   /** `pending` until it is `delivered`, or has `failed` for the last time */
   state: 'pending' | 'delivered' | 'failed';

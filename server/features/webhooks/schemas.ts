@@ -106,7 +106,10 @@ export const WebhookDelivery = z
     sequence: z
       .int()
       .nullable()
-      .meta({ description: 'The number of the event in its stream; null for a test', examples: [17] }),
+      .meta({
+        description: 'The number of the event in its stream, where some may be missing; null for a test',
+        examples: [17],
+      }),
     state: z.enum(deliveryStates).meta({
       description: '`pending` until it is `delivered`, or has `failed` for the last time',
       examples: ['delivered'],
