@@ -37,7 +37,12 @@ export const deleteComment = member('comments')
         companyId,
         stream: streamOf(comment.task_id),
         type: 'comment.deleted',
-        payload: { comment_id: gone.comment_id, task_id: comment.task_id, sender_id: gone.sender_id },
+        payload: {
+          comment_id: gone.comment_id,
+          task_id: comment.task_id,
+          sender_id: gone.sender_id,
+          employee_id: employeeId,
+        },
         at: services.clock.now(),
       });
     }

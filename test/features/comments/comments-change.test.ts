@@ -223,12 +223,8 @@ describe('a like', () => {
 });
 
 describe('the stream of the task', () => {
-  test('announces a tombstone that is deleted with its last reply', async () => {
-    const comment = await write(author);
-    const reply = await write(reader, { reply_to: comment._id });
-    await remove(author, comment._id);
-    await remove(reader, reply._id);
-    const events = await service.database.db
+  const deletions = () =>
+    service.database.db
       .selectFrom('events')
       .where('company_id', '=', owner.companyId)
       .where('stream', '=', `task ${taskId}`)
@@ -236,8 +232,24 @@ describe('the stream of the task', () => {
       .select('payload')
       .orderBy('sequence')
       .execute();
-    const ids = events.slice(-3).map(({ payload }) => payload['comment_id']);
+
+  test('announces a tombstone that is deleted with its last reply', async () => {
+    const comment = await write(author);
+    const reply = await write(reader, { reply_to: comment._id });
+    await remove(author, comment._id);
+    await remove(reader, reply._id);
+    const ids = (await deletions()).slice(-3).map(({ payload }) => payload['comment_id']);
     expect(ids).toEqual([comment._id, reply._id, comment._id]);
+  });
+
+  test('names who deleted a comment, also of a tombstone that goes with its last reply', async () => {
+    const comment = await write(author);
+    const reply = await write(reader, { reply_to: comment._id });
+    await remove(owner, comment._id);
+    await remove(owner, reply._id);
+    const payloads = (await deletions()).slice(-3).map(({ payload }) => payload);
+    const byOwner = { sender_id: author.employeeId, employee_id: owner.employeeId };
+    expect(payloads).toMatchObject([byOwner, { ...byOwner, sender_id: reader.employeeId }, byOwner]);
   });
 
   test('has every change in order, without gaps', async () => {
