@@ -115,20 +115,20 @@ async function hasReplies(
   return reply !== undefined;
 }
 
+/** Locks the parent also while it is no tombstone: a deletion that is not committed yet may make it one. */
 async function lockEmptyTombstone(
   db: Db,
   companyId: number,
   taskId: number,
   commentId: number | null,
 ): Promise<Ancestor | undefined> {
-  const tombstone = await db
+  const parent = await db
     .selectFrom('comments')
     .where('company_id', '=', companyId)
     .where('task_id', '=', taskId)
     .where('comment_id', '=', commentId)
-    .where('is_deleted', '=', true)
-    .select(['comment_id', 'task_id', 'sender_id', 'reply_to'])
+    .select(['comment_id', 'task_id', 'sender_id', 'reply_to', 'is_deleted'])
     .forUpdate()
     .executeTakeFirst();
-  return tombstone && !(await hasReplies(db, companyId, tombstone)) ? tombstone : undefined;
+  return parent?.is_deleted && !(await hasReplies(db, companyId, parent)) ? parent : undefined;
 }
