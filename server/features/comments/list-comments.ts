@@ -49,5 +49,6 @@ async function* before(pieces: AsyncIterable<string>, end: () => void): AsyncGen
 
 const unseenBy = (viewerId: number, comments: z.input<typeof Comment>[]): number[] =>
   comments
-    .filter(({ sender, seenBy }) => sender._id !== viewerId && !seenBy.some((view) => view.employee_id === viewerId))
+    .filter(({ sender, isDeleted }) => sender._id !== viewerId && !isDeleted)
+    .filter(({ seenBy }) => !seenBy.some((view) => view.employee_id === viewerId))
     .map((comment) => comment._id);

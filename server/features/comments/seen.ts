@@ -1,6 +1,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import { isRetryable } from '../../errors/errors.ts';
 import { appendEvents } from '../../kernel/append-event.ts';
 import type { Services } from '../../kernel/context.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
@@ -57,20 +58,38 @@ export function markSeen(
   });
 }
 
+/** A transaction that loses a deadlock is run again, up to this many attempts. */
+const attemptsMax = 3;
+
 async function storeNext(services: Services, { companyId, taskId, views }: Task): Promise<void> {
   const next = [...views].slice(0, viewsMax);
   for (const [view] of next) views.delete(view);
+  const taken = next.map(([, view]) => view);
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await storeViews(services, { companyId, taskId }, taken);
+    } catch (error) {
+      if (attempt >= attemptsMax || !isRetryable(error)) throw error;
+      services.log.warn({ err: error, attempt }, 'a transaction lost against another one and is run again');
+    }
+}
+
+async function storeViews(
+  services: Services,
+  { companyId, taskId }: { companyId: number; taskId: number },
+  views: View[],
+): Promise<void> {
   await inTransaction(services, companyId, async (db) => {
-    const stored = await insertViews(
-      db,
-      companyId,
-      next.map(([, view]) => view),
-    );
+    const stored = await insertViews(db, companyId, views);
     const stream = streamOf(taskId);
     const events = [...Map.groupBy(stored, (one) => one.employee_id)].map(([employee_id, own]) => ({
       stream,
       type: 'comment.seen',
-      payload: { comment_ids: own.map((one) => one.comment_id), task_id: taskId, employee_id },
+      payload: {
+        comment_ids: own.map((one) => one.comment_id).toSorted((a, b) => a - b),
+        task_id: taskId,
+        employee_id,
+      },
       at: own[0]!.seen_at,
     }));
     if (events.length > 0) await appendEvents(db, companyId, events);
@@ -79,7 +98,10 @@ async function storeNext(services: Services, { companyId, taskId, views }: Task)
 
 type ViewRow = { comment_id: number; employee_id: number; seen_at: Date };
 
-/** Stores views; earlier ones keep their time. Returns the new ones. */
+/**
+ * Stores views; earlier ones keep their time. Returns the new ones. Locks replies before what they answer, as deletions
+ * do, so that they cannot deadlock.
+ */
 export async function insertViews(db: Db, companyId: number, views: View[]): Promise<ViewRow[]> {
   const { rows } = await sql<ViewRow>`
     insert into comment_views (company_id, comment_id, employee_id, seen_at)
@@ -89,7 +111,7 @@ export async function insertViews(db: Db, companyId: number, views: View[]): Pro
       ${views.map((one) => one.at)}::timestamptz[]
     ) as v (comment_id, employee_id, at)
     join comments as c on c.company_id = ${companyId} and c.comment_id = v.comment_id
-    order by c.comment_id, v.employee_id
+    order by c.comment_id desc, v.employee_id
     for key share of c
     on conflict do nothing
     returning comment_id, employee_id, seen_at`.execute(db);
