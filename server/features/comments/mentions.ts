@@ -21,15 +21,16 @@ export function addressesIn(text: string): string[] {
 }
 
 /**
- * Returns the mentioned people: everybody on the list, where an address of no active employee is an error, and active
- * employees in the text, where other addresses are plain text.
+ * Returns the mentioned people: everybody on the list, where an address of no active employee is an error, active
+ * employees in the text, where other addresses are plain text, and active employees of an earlier list, from which people
+ * may have left since.
  */
 export async function resolveMentions(
   db: Db,
   companyId: number,
-  { listed, text }: { listed: string[]; text: string },
+  { listed, kept = [], text }: { listed: string[]; kept?: string[]; text: string },
 ): Promise<Person[]> {
-  const addresses = [...new Set([...listed, ...addressesIn(text)])];
+  const addresses = [...new Set([...listed, ...kept, ...addressesIn(text)])];
   if (addresses.length === 0) return [];
   const people = await db
     .selectFrom('employees')

@@ -54,11 +54,8 @@ export const updateComment = member('comments')
         ? comment.message!
         : readMessage({ message: input.message, format: input.format }, { hasImage: comment.image !== null });
     const listed = [...new Set(input.mentionedEmails ?? comment.mentioned_emails)];
-    // A person on the stored list may have left since: that is no error of this edit.
-    const checked = input.mentionedEmails === undefined ? [] : listed;
-    const kept = input.mentionedEmails === undefined ? listed.map((address) => `@${address}`) : [];
-    const text = [plainTextOf(stored), ...kept].join('\n');
-    const mentioned = await resolveMentions(db, companyId, { listed: checked, text });
+    const lists = input.mentionedEmails === undefined ? { listed: [], kept: listed } : { listed, kept: [] };
+    const mentioned = await resolveMentions(db, companyId, { ...lists, text: plainTextOf(stored) });
     const mentionedIds = mentioned.map((person) => person.employee_id);
     const now = services.clock.now();
     await db

@@ -75,6 +75,15 @@ describe('an edit', () => {
     });
   });
 
+  test('of a message that names 100 addresses leaves the listed mentions as they are', async () => {
+    const comment = await write(author, { mentionedEmails: [reader.email] });
+    const message = Array.from({ length: 100 }, (_, index) => `@nobody${index}@example.com`).join(' ');
+    expect((await edit(author, comment._id, { message })).body).toMatchObject({
+      mentionedEmails: [reader.email],
+      mentions: [{ _id: reader.employeeId }],
+    });
+  });
+
   test('tells only people who were not mentioned before, each once', async () => {
     const comment = await write(author, { mentionedEmails: [reader.email] });
     await service.drain();
