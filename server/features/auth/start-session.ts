@@ -66,7 +66,10 @@ export type SessionOwner =
     }
   | { openedByKeyId: number; place: SessionMembership };
 
-/** Opens a session in a company, or in none, and returns its first token pair. The account must be locked. */
+/**
+ * Opens a session in a company, or in none, and returns its first token pair. Its account must be locked, or the employees that
+ * a session of a key depends on.
+ */
 export async function startSession(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
   { method, place, ...owner }: SessionOwner & { method: SignInMethod },

@@ -18,7 +18,7 @@ import { rest } from '../../kernel/operation.ts';
 import { accountOf, open } from '../../kernel/procedures.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
 import { listMemberships, type Membership } from '../memberships/account-memberships.ts';
-import { lockAccount } from '../memberships/lock-access.ts';
+import { lockAccount, lockSignInByKey } from '../memberships/lock-access.ts';
 import { getAccountById } from './accounts.ts';
 import { PROOF_REQUIRED } from './errors.ts';
 import { SignedInResult } from './schemas.ts';
@@ -107,14 +107,8 @@ async function openBoundSession(db: Db, { credential, membership }: Caller, requ
   if (credential.kind !== 'apiKey' || membership?.companyId !== requested.company_id) throw notFoundIn('company_id');
   if (!credential.scopes.includes('login')) throw scopeMissing([['login']], credential.scopes);
   if (!membership.isAdmin) throw ADMIN_REQUIRED({ detail: 'A key signs others in only while its maker is an admin.' });
-  const place = await db
-    .selectFrom('employees as e')
-    .innerJoin('companies as c', 'c.company_id', 'e.company_id')
-    .where('e.company_id', '=', requested.company_id)
-    .where('e.email', '=', requested.email)
-    .where('e.is_active', '=', true)
-    .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin'])
-    .executeTakeFirst();
+  const { companyId, employeeId: makerId } = membership;
+  const place = await lockSignInByKey(db, { companyId, makerId, email: requested.email });
   if (!place) throw notFoundIn('email');
   return { openedByKeyId: credential.apiKeyId, place, method: 'api key' };
 }

@@ -1,11 +1,12 @@
 import type { Db } from '../../../db/open.ts';
 import { SESSION_ENDED, Superseded } from '../../errors/errors.ts';
+import type { Membership } from './account-memberships.ts';
 import type { EmployeeRef } from './membership.ts';
 
 /*
  * Locks what a new session or API key depends on, until the transaction ends. A change that ends this access waits for the
  * transaction, and then ends the new session or key as well. If the change was first, nothing is left to lock. Both take the
- * locks in one order: codes and tickets, the account, the employee, sessions, API keys.
+ * locks in one order: codes and tickets, the account, employees by identifier, sessions, API keys.
  */
 
 /** Locks the employee that an account is linked to. If the link has ended, the mutation runs again on what is there now. */
@@ -23,6 +24,30 @@ export async function lockAccount(db: Db, accountId: number, passwordHash: strin
     .forShare()
     .executeTakeFirst();
   if (!locked) throw new Superseded('the password was changed, or the account deleted');
+}
+
+/**
+ * Locks the admin whose key opens a session, and the active employee of an address whom it signs in; returns the latter. Reads
+ * and locks them in one statement, so that nothing has changed in between.
+ */
+export async function lockSignInByKey(
+  db: Db,
+  { companyId, makerId, email }: { companyId: number; makerId: number; email: string },
+): Promise<Membership | undefined> {
+  const people = await db
+    .selectFrom('employees as e')
+    .innerJoin('companies as c', 'c.company_id', 'e.company_id')
+    .where('e.company_id', '=', companyId)
+    .where('e.is_active', '=', true)
+    .where('e.is_deleted', '=', false)
+    .where((eb) => eb.or([eb('e.employee_id', '=', makerId), eb('e.email', '=', email)]))
+    .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin', 'e.email'])
+    .orderBy('e.employee_id')
+    .forKeyShare('e')
+    .execute();
+  if (!people.some((one) => one.employee_id === makerId && one.isAdmin))
+    throw new Superseded('the maker of the key is no admin any more');
+  return people.find((one) => one.email === email);
 }
 
 /** Locks the key that opens a session. */

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createCaller, type Actor, type Answer, type TokenPair } from '../../support/actor.ts';
-import { callerWithKey } from '../../support/api-key.ts';
+import { callerWithKey, makeKey } from '../../support/api-key.ts';
 import { password, startService } from '../../support/service.ts';
 
 /*
@@ -38,7 +38,7 @@ async function listLive(answers: Answer[]): Promise<Answer[]> {
 }
 
 const times = <Item>(item: Item): Item[] => Array.from({ length: atOnce }, () => item);
-const makeKey = (person: Actor) => () => person.post('/api/api-keys/', { name: 'Stolen', scopes: ['read'] });
+const createKey = (person: Actor) => () => person.post('/api/api-keys/', { name: 'Stolen', scopes: ['read'] });
 const signIn = (person: Actor) => () => anonymous.post('/login/', { email: person.email, password });
 const changeCompany = (person: Actor) => () =>
   person.post('/token-login/', { email: person.email, company_id: person.companyId });
@@ -55,7 +55,7 @@ test('a password reset leaves no session of the old password and no key, also no
     const person = await service.addEmployee(admin);
     const token = await resetToken(person.email);
     const fields = { token, new_password: 'a new long password', confirm_password: 'a new long password' };
-    const calls = [...times(makeKey(person)), ...times(signIn(person)), changeCompany(person)];
+    const calls = [...times(createKey(person)), ...times(signIn(person)), changeCompany(person)];
     live.push(...(await listLive(await amid(round, () => anonymous.post('/reset/verify/', fields), calls))));
   }
   expect(live).toEqual([]);
@@ -66,13 +66,16 @@ test('a changed address leaves no session and no key of the one before', async (
   for (let round = 0; round < rounds; round += 1) {
     const person = await service.addEmployee(admin);
     const change = () => admin.patch(`/api/employees/${person.employeeId}/`, { email: `moved${round}@example.com` });
-    const calls = [...times(makeKey(person)), ...times(signIn(person)), changeCompany(person)];
+    const calls = [...times(createKey(person)), ...times(signIn(person)), changeCompany(person)];
     const answers = await amid(round, change, calls);
     // Who signs in behind it is an employee of no company.
     live.push(...(await listLive(answers.filter(({ body }) => body.employee !== null))));
   }
   expect(live).toEqual([]);
 });
+
+const isLive = async (answer: Answer): Promise<boolean> =>
+  (await createCaller(url, answer.body as TokenPair).get(`/api/projects/company/${admin.companyId}/`)).status !== 401;
 
 test('a revoked key leaves no session that it has opened', async () => {
   const live: Answer[] = [];
@@ -82,9 +85,45 @@ test('a revoked key leaves no session that it has opened', async () => {
     const portal = callerWithKey(url, body.key);
     const open = () => portal.post('/token-login/', { email: person.email, company_id: admin.companyId });
     const answers = await amid(round, () => admin.delete(`/api/api-keys/${body._id}/`), times(open));
-    for (const answer of answers)
-      if ((await createCaller(url, answer.body as TokenPair).get('/api/projects/company/1/')).status !== 401)
-        live.push(answer);
+    for (const answer of answers) if (await isLive(answer)) live.push(answer);
   }
   expect(live).toEqual([]);
+});
+
+describe('a key that signs others in', () => {
+  type Pair = { maker: Actor; target: Actor };
+  const patch = (person: Actor, fields: object) => admin.patch(`/api/employees/${person.employeeId}/`, fields);
+
+  const changes: [string, (pair: Pair) => Promise<Answer>][] = [
+    ['its maker is no admin any more', ({ maker }) => patch(maker, { isAdmin: false })],
+    ['its maker was deactivated', ({ maker }) => patch(maker, { is_active: false })],
+    ['they have another address', ({ target }) => patch(target, { email: 'elsewhere@example.com' })],
+    ['they were deactivated', ({ target }) => patch(target, { is_active: false })],
+  ];
+
+  // The two are locked in the order in which they were added.
+  describe.each(['before', 'after'])('and was made by somebody who was added %s them', (order) => {
+    let pair: Pair;
+    beforeAll(async () => {
+      const first = await service.addEmployee(admin);
+      const second = await service.addEmployee(admin);
+      pair = order === 'before' ? { maker: first, target: second } : { maker: second, target: first };
+    });
+
+    test.each(changes)('leaves no session of theirs when %s', async (_what, change) => {
+      const live: Answer[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        await patch(pair.maker, { isAdmin: true });
+        await patch(pair.target, { email: pair.target.email });
+        const maker = await service.signIn(pair.maker.email, admin.companyId);
+        const portal = await makeKey(service, maker, ['login']);
+        const open = () => portal.post('/token-login/', { email: pair.target.email, company_id: admin.companyId });
+        const answers = await amid(round, () => change(pair), times(open));
+        // A session that was only hidden comes back with its employee.
+        for (const person of [pair.maker, pair.target]) await patch(person, { is_active: true });
+        for (const answer of answers) if (await isLive(answer)) live.push(answer);
+      }
+      expect(live).toEqual([]);
+    });
+  });
 });
