@@ -8,7 +8,8 @@ import { algorithm, readKeys } from './signing-keys.ts';
 /**
  * An access token (15 minutes) and a refresh token (30 days at most) are JWTs bound to one session. They differ in
  * `typ` and audience, so neither is accepted as the other. Both are signed with Ed25519; no other algorithm is
- * accepted. The first key of the set signs and all of them verify, so keys can be rotated.
+ * accepted. The first key of the set signs and all of them verify, so keys can be rotated: a new one comes behind the old
+ * ones, until every node knows it.
  */
 const issuer = 'work-management-service';
 const types = {

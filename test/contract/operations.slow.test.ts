@@ -152,12 +152,23 @@ test.runIf(isServer)('a database tells which migration it has', { timeout }, asy
 
 test('keys are rotated without signing anybody out', { timeout }, async () => {
   await runShell(folder, next('Keys'));
-  await start('both-keys.json');
+  await start('old-first.json');
   const again = await addProject(early, 'Before the backup');
   expect([again.status, again.body]).toEqual([200, onceAnswer.body]);
+  expect(kidOf(await signIn())).toBe(kidOf(early));
+  await stop();
+
+  expect(next('Keys')).toContain('cat new-first.json');
+  await start('new-first.json');
+  expect((await as(early).get('/api/sessions/')).status).toBe(200);
   late = await signIn();
   expect(kidOf(late)).not.toBe(kidOf(early));
   expect((await addProject(late, 'After the backup')).status).toBe(200);
+  await stop();
+
+  // A node that is restarted later meets what the new key has signed.
+  await start('old-first.json');
+  expect((await as(late).get('/api/sessions/')).status).toBe(200);
   await stop();
 });
 
@@ -189,7 +200,7 @@ describe('what is lost comes back', () => {
   });
 
   test('as it was when the backup was made', { timeout }, async () => {
-    await start('both-keys.json');
+    await start('new-first.json');
     const { status, body } = await as(early).get(`/api/projects/company/${early.companyId}/`);
     expect(status).toBe(200);
     const names = (body.results as { name: string }[]).map(({ name }) => name);
@@ -230,7 +241,7 @@ test('a company is removed by a command, once, and is asked for by its name', { 
 test('nothing that has keys, codes or a database in it may be read by others', async () => {
   const made = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
   expect(made.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['auth-keys.json', 'new-key.json', 'both-keys.json']),
+    expect.arrayContaining(['auth-keys.json', 'new-key.json', 'old-first.json', 'new-first.json']),
   );
   const modes = await Promise.all(made.map(async ({ name }) => [name, (await stat(join(folder, name))).mode & 0o777]));
   expect(modes.filter(([, mode]) => mode !== 0o600)).toEqual([]);

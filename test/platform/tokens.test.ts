@@ -186,6 +186,27 @@ describe('the keys', () => {
     expect(rotated.isDigest(tokens.digest('code', '123456'), 'code', '123456')).toBe(true);
   });
 
+  test('reach every node before one signs: a node that has the new one behind the old accepts it', async () => {
+    const newer = await generateKeys();
+    const [added] = (JSON.parse(newer) as { keys: JsonWebKey[] }).keys;
+    const setOf = (...set: unknown[]) => createTokens(JSON.stringify({ keys: set }));
+    const [oldFirst, newFirst] = [await setOf(ours, added), await setOf(added, ours)];
+    for (const [signing, verifying] of [
+      [oldFirst, tokens],
+      [newFirst, oldFirst],
+      [oldFirst, newFirst],
+    ] as const) {
+      const signed = await signing.issueAccess({ ...session, now });
+      await expect(verifying.verifyAccess(signed)).resolves.toMatchObject(session);
+      expect(verifying.isDigest(signing.digest('code', '123456'), 'code', '123456')).toBe(true);
+      const [sealing] = signing.deriveKeys('answer', '');
+      expect(verifying.deriveKeys('answer', '')).toContainEqual(sealing);
+    }
+    // So the new key must not be put first at once.
+    const tooEarly = await newFirst.issueAccess({ ...session, now });
+    await expect(tokens.verifyAccess(tooEarly)).rejects.toThrow(INVALID_TOKEN.sentence);
+  });
+
   test.each([
     '',
     '{}',
