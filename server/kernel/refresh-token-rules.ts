@@ -47,10 +47,12 @@ export async function getLiveSession(db: Db, sessionId: number, now: Date): Prom
     .leftJoin('employees as e', (join) =>
       join.onRef('e.company_id', '=', 's.company_id').onRef('e.employee_id', '=', 's.employee_id'),
     )
+    .leftJoin('companies as c', 'c.company_id', 's.company_id')
     .where('s.session_id', '=', sessionId)
     .where('s.ended_at', 'is', null)
     .where('s.expires_at', '>', now)
     .where((eb) => eb.or([eb('s.employee_id', 'is', null), eb('e.is_active', '=', true)]))
+    .where((eb) => eb.or([eb('c.closes_at', 'is', null), eb('c.closes_at', '>', now)]))
     .select(['s.refresh_generation', 's.rotated_at', 's.signed_in_at', 's.expires_at'])
     .executeTakeFirst();
   if (!session) throw SESSION_ENDED();

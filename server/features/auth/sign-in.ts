@@ -39,7 +39,7 @@ export async function signIn(
   const now = services.clock.now();
   const addressProvedAt = provedAddress === null ? null : now;
   await lockAccount(db, accountId, passwordHash ?? null);
-  const places = await listMemberships(db, accountId);
+  const places = await listMemberships(db, accountId, now);
   if (companyId === undefined && places.length > 1) {
     // The session that follows is audited in its company, and the others do not learn of it.
     noteActor(db, { accountId, companyId: noCompany });

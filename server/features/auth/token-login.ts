@@ -77,7 +77,7 @@ async function verifyCredentials(ctx: Context & { db: Db }, requested: Requested
   if (bearer === undefined) throw PROOF_REQUIRED();
   if (bearer.startsWith(loginTicketPrefix)) {
     const ticket = await redeemTicket(ctx, bearer);
-    return openAccountSession(ctx.db, ticket, requested);
+    return openAccountSession(ctx, ticket, requested);
   }
   const caller = await authenticate(ctx, { isForSession: true });
   if (caller.credential.kind === 'apiKey')
@@ -85,19 +85,20 @@ async function verifyCredentials(ctx: Context & { db: Db }, requested: Requested
   const { accountId, sessionId } = accountOf(caller);
   const { signedInAt, addressProvedAt } = await getSignIn(ctx.db, sessionId);
   const replaces = { sessionId, signedInAt };
-  return openAccountSession(ctx.db, { accountId, addressProvedAt, replaces }, requested);
+  return openAccountSession(ctx, { accountId, addressProvedAt, replaces }, requested);
 }
 
 /** Opens a session of the account. */
 async function openAccountSession(
-  db: Db,
+  { db, services }: Context & { db: Db },
   { accountId, ...signIn }: Pick<AccountSession, 'accountId' | 'addressProvedAt' | 'replaces'>,
   requested: Requested,
 ): Promise<Opened> {
   await lockAccount(db, accountId, null);
   const account = await getAccountById(db, accountId);
   if (account.email !== requested.email) throw PROOF_REQUIRED();
-  const place = (await listMemberships(db, accountId)).find((one) => one.company_id === requested.company_id);
+  const places = await listMemberships(db, accountId, services.clock.now());
+  const place = places.find((one) => one.company_id === requested.company_id);
   if (!place) throw notFoundIn('company_id');
   return { accountId, ...signIn, place, method: 'token' };
 }

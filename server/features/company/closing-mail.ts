@@ -13,8 +13,13 @@ export const sendClosingMail = jobHandler({
   name: 'company-closing',
   queue: 'mail',
   payload: z.object({ companyId: id, employeeId: id, closesAt: z.iso.datetime(), isReminder: z.boolean() }),
-  async run({ database, settings, mailer }, { companyId, employeeId, closesAt, isReminder }, { dedupeKey }) {
-    const told = await findAdmin(database.forCompany(companyId).db, { companyId, employeeId, closesAt });
+  async run({ database, clock, settings, mailer }, { companyId, employeeId, closesAt, isReminder }, { dedupeKey }) {
+    const told = await findAdmin(database.forCompany(companyId).db, {
+      companyId,
+      employeeId,
+      closesAt,
+      now: clock.now(),
+    });
     if (!told) return;
     const { email, company } = told;
     const end = `${closesAt.slice(0, 16).replace('T', ', ')} UTC`;
@@ -34,10 +39,10 @@ export const sendClosingMail = jobHandler({
   },
 });
 
-/** The admin, if the company is still to end at that moment. */
+/** The admin, if the company is still to end at that moment, and has not. */
 async function findAdmin(
   db: Db,
-  { companyId, employeeId, closesAt }: { companyId: number; employeeId: number; closesAt: string },
+  { companyId, employeeId, closesAt, now }: { companyId: number; employeeId: number; closesAt: string; now: Date },
 ): Promise<{ email: string; company: string } | undefined> {
   return db
     .selectFrom('employees as e')
@@ -47,7 +52,7 @@ async function findAdmin(
     .where('e.is_admin', '=', true)
     .where('e.is_active', '=', true)
     .where('c.closes_at', '=', new Date(closesAt))
-    .where('c.removal_began_at', 'is', null)
+    .where('c.closes_at', '>', now)
     .select(['e.email', 'c.name as company'])
     .executeTakeFirst();
 }

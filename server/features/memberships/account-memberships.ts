@@ -6,15 +6,15 @@ import { acrossCompanies } from '../../../db/scope.ts';
 /** A company of an account, and its employee there. */
 export type Membership = { company_id: number; company_name: string; employee_id: number; isAdmin: boolean };
 
-/** The companies in which an account is an active employee. */
-export async function listMemberships(db: Db, accountId: number): Promise<Membership[]> {
+/** The companies in which an account is an active employee; a closed one until its end, whenever it is removed. */
+export async function listMemberships(db: Db, accountId: number, now: Date): Promise<Membership[]> {
   return acrossCompanies(db)
     .selectFrom('employees as e')
     .innerJoin('companies as c', 'c.company_id', 'e.company_id')
     .where('e.account_id', '=', accountId)
     .where('e.is_active', '=', true)
     .where('e.is_deleted', '=', false)
-    .where('c.removal_began_at', 'is', null)
+    .where((eb) => eb.or([eb('c.closes_at', 'is', null), eb('c.closes_at', '>', now)]))
     .select(['c.company_id', 'c.name as company_name', 'e.employee_id', 'e.is_admin as isAdmin'])
     .orderBy('c.company_id')
     .execute();

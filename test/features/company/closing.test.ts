@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { removeCompany } from '../../../server/features/removal/remove-company.ts';
 import { createCaller, errorOf, type Actor } from '../../support/actor.ts';
 import { listTables, readAllRows } from '../../support/all-rows.ts';
-import { startService } from '../../support/service.ts';
+import { password, startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
 const service = await startService();
@@ -187,6 +187,35 @@ describe('a company that its owner closes', () => {
 });
 
 describe('a company whose time has come', () => {
+  test('is entered by nobody and mails nobody, also while its removal has not begun', async () => {
+    const [company, neighbour] = [await startCompany(), await startCompany()];
+    const { owner, colleague } = company;
+    await service.addEmployee(neighbour.owner, { email: colleague.email });
+    await close(company);
+    await service.drain();
+    const login = (person: Actor) => service.anonymous.post('/login/', { email: person.email, password });
+    await passDays(29);
+    clock.advance({ hours: 23, minutes: 59 });
+    const { pair } = await service.signIn(owner.email);
+    const { body: choice } = await login(colleague);
+    expect(choice.companies).toHaveLength(2);
+    const told = mailbox.to(owner.email).length;
+
+    clock.advance({ minutes: 2 });
+    expect((await login(colleague)).body.company.company_id).toBe(neighbour.owner.companyId);
+    expect((await login(owner)).body).toMatchObject({ company: null, employee: null });
+    const chosen = await service.anonymous.post(
+      '/token-login/',
+      { email: colleague.email, company_id: owner.companyId },
+      { headers: { authorization: `Bearer ${choice.login_ticket}` } },
+    );
+    expect(errorOf(chosen)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['company_id'] });
+    const refreshed = await service.anonymous.post('/api/token/refresh/', { refresh_token: pair.refresh_token });
+    expect(errorOf(refreshed)).toEqual({ status: 401, code: 'SESSION_ENDED' });
+    await service.drain();
+    expect(mailbox.to(owner.email)).toHaveLength(told);
+  });
+
   test('is gone from every table, with accounts of nobody else, and no row of another one is touched', async () => {
     const [company, neighbour] = [await startCompany(), await startCompany()];
     const { owner, colleague } = company;
