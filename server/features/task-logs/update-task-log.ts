@@ -88,8 +88,9 @@ export const updateTaskLog = member('time')
   });
 
 /** Whether a change says what is stored already. It does not make the log of a timer one that was entered by hand. */
-function isSame(row: TaskLogRow, { manualAdd: _, ...log }: NewTaskLog): boolean {
-  return isDeepStrictEqual(log, {
+function isSame(row: TaskLogRow, log: NewTaskLog): boolean {
+  const { manualAdd: _, ...changeable } = log;
+  return isDeepStrictEqual(changeable, {
     taskId: row.task_id,
     employeeId: row.employee_id,
     projectId: row.project_id,
