@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setImmediate as tick } from 'node:timers/promises';
 import type { Cell } from '../../kernel/wire/csv.ts';
 import type { SheetColumn } from '../../kernel/wire/xlsx.ts';
 import { hoursOf } from '../projects/hours.ts';
@@ -11,6 +12,7 @@ import { weekdays, type Grouping } from './schemas.ts';
  * A timesheet on paper: a page for each person and period, to be signed.
  * - What does not fit on a page goes on on the next one, under the same heading; the last one has the total and the lines
  *   for the signatures.
+ * - All lines of a person and period are measured before their first page. Other requests are served between some of them.
  * - A page is drawn when the caller has read those before it. Of a drawn page the document keeps its number and place.
  * - The fonts are embedded with those of their characters that occur.
  */
@@ -57,7 +59,7 @@ export async function* pdfPieces({ sheets, ...about }: Report): AsyncGenerator<U
   doc.registerFont('regular', regular).registerFont('bold', bold);
   let isEmpty = true;
   for await (const sheet of sheets) {
-    for (const page of pagesOf(doc, sheet, about)) {
+    for (const page of await pagesOf(doc, sheet, about)) {
       drawPage(doc, page);
       yield* written(doc);
     }
@@ -88,8 +90,23 @@ type Page = {
   pages: number;
 };
 
+const rowsAtOnce = 200;
+
+async function* withTicks<Row>(rows: Iterable<Row>): AsyncGenerator<Row> {
+  let count = 0;
+  for (const row of rows) {
+    yield row;
+    count += 1;
+    if (count % rowsAtOnce === 0) await tick();
+  }
+}
+
 /** The pages of one person and period. */
-function pagesOf(doc: Document, sheet: Sheet, { company, groupBy, project }: Omit<Report, 'sheets'>): Page[] {
+async function pagesOf(
+  doc: Document,
+  sheet: Sheet,
+  { company, groupBy, project }: Omit<Report, 'sheets'>,
+): Promise<Page[]> {
   const totals = new Totals();
   totals.add(sheet.lines);
   const currencies = totals.amounts.map(({ currency }) => currency);
@@ -98,20 +115,20 @@ function pagesOf(doc: Document, sheet: Sheet, { company, groupBy, project }: Omi
   const lines = sheet.lines.map((one) => print(cellsOf(one)));
   const total = print(totalCells(totals));
   const fields = fieldsOf(sheet, project);
-  const table = layOut(doc, columns, [...lines, total]);
-  const measure = (cells: string[]): PrintedRow => ({ cells, height: heightOf(doc, cells, table) });
-  const totalRow = measure(total);
+  const table = await layOut(doc, columns, [...lines, total]);
+  const totalRow = { cells: total, height: heightOf(doc, total, table) };
 
   const top = headHeight(doc, fields) + rowHeight(table.fontSize);
   const parts: PrintedRow[][] = [[]];
   let y = top;
-  for (const row of lines.map(measure)) {
-    if (y + row.height > bottom) {
+  for await (const cells of withTicks(lines)) {
+    const height = heightOf(doc, cells, table);
+    if (y + height > bottom) {
       parts.push([]);
       y = top;
     }
-    parts.at(-1)!.push(row);
-    y += row.height;
+    parts.at(-1)!.push({ cells, height });
+    y += height;
   }
   // Nobody signs a page without a day: the last one comes along.
   if (y + totalRow.height + signaturesHeight > bottom) parts.push([parts.at(-1)!.pop()!]);
@@ -168,15 +185,14 @@ const textWidthMin = 110;
  * Columns of names share what the others leave; without names the first column takes it. The others are as wide as what
  * is in them, and if that does not fit, the letters are smaller.
  */
-function layOut(doc: Document, columns: SheetColumn[], rows: string[][]): Table {
+async function layOut(doc: Document, columns: SheetColumn[], rows: string[][]): Promise<Table> {
   doc.font('bold').fontSize(fontSizeMax);
   const hasNames = columns.some(({ format }) => format === '@');
   const isWide = columns.map(({ format }, index) => (hasNames ? format === '@' : index === 0));
-  const widthsAtMax = columns.map((column, index) => {
-    if (isWide[index]!) return 0;
-    const printed = [titleOf(column), ...rows.map((cells) => cells[index]!)];
-    return 2 * padding + Math.max(...printed.map((text) => doc.widthOfString(text)));
-  });
+  const widthsAtMax = columns.map(() => 0);
+  for await (const cells of withTicks([columns.map(titleOf), ...rows]))
+    for (const [index, text] of cells.entries())
+      if (!isWide[index]!) widthsAtMax[index] = Math.max(widthsAtMax[index]!, 2 * padding + doc.widthOfString(text));
   const wide = isWide.filter(Boolean).length;
   const needed = widthsAtMax.reduce((sum, one) => sum + one, 0);
   const scale = Math.min(1, (width - wide * textWidthMin) / needed);

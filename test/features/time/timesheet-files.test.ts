@@ -5,6 +5,7 @@ import readExcelFile from 'read-excel-file/node';
 import { extractText, getDocumentProxy } from 'unpdf';
 import { describe, expect, test } from 'vitest';
 import { xlsxPieces } from '../../../server/kernel/wire/xlsx.ts';
+import { pdfPieces } from '../../../server/features/timesheets/pdf.ts';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { createDownload } from '../../support/download.ts';
 import { logHours, monday, setPolicy, submit } from '../../support/periods.ts';
@@ -132,6 +133,47 @@ const pathFrom = (from: string, to: string, companyId = admin.companyId) =>
   `/api/timesheets/${companyId}/?from=${from}&to=${to}`;
 
 describe('a timesheet as pages', () => {
+  test('lets others have their turns while many lines of one person are laid out', async () => {
+    const count = 5_000;
+    let turns = 0;
+    let isLaidOut = false;
+    const countTurns = () => {
+      turns += 1;
+      if (!isLaidOut) setImmediate(countTurns);
+    };
+    async function* sheets() {
+      const line = {
+        date: '2026-03-02',
+        project: 'Engine',
+        task: 'Cutting gears for the mill',
+        seconds: 60,
+        hours: 0.02,
+      };
+      countTurns();
+      yield {
+        person: { userId: 7, name: 'Ada Lovelace' },
+        firstDay: '2026-03-01',
+        lastDay: '2026-03-31',
+        from: '2026-03-01',
+        to: '2026-03-31',
+        states: [],
+        lines: Array.from({ length: count }, () => line),
+      };
+    }
+    const about = {
+      company: 'Engines',
+      from: '2026-03-01',
+      to: '2026-03-31',
+      groupBy: 'task',
+      project: undefined,
+    } as const;
+    const pieces = pdfPieces({ ...about, sheets: sheets(), at: service.clock.now() });
+    await pieces.next();
+    isLaidOut = true;
+    await pieces.return(undefined);
+    expect(turns).toBeGreaterThan(count / 500);
+  });
+
   test('has one for each person and week, in their order, each to be signed by two', async () => {
     const pages = await printed(admin, pathOf(''));
     const heads = pages.map((page) => /Employee (.+) \(no\. (\d+)\) Period (\S+ to \S+)/.exec(page)!.slice(1));
