@@ -766,6 +766,16 @@ export const catalogue: Catalogue = {
       waits_for_company: 'company',
     },
   },
+  mention_mails: {
+    exported: shortLived,
+    columns: {
+      company_id: 'company',
+      address_hash: 'secret',
+      is_invited: 'local',
+      count: 'local',
+      ends_at: 'local',
+    },
+  },
   morning_rounds: {
     exported: installation,
     columns: { planned_until: 'local', only_row: 'local' },
@@ -790,6 +800,10 @@ export const catalogue: Catalogue = {
   sweep_rounds: {
     exported: installation,
     columns: { looked_at: 'local', doubted_since: 'local', only_row: 'local' },
+  },
+  unlisted_notifications: {
+    exported: 'keeps people from being told twice',
+    columns: { company_id: 'company', employee_id: employee, cause: 'local' },
   },
   webhook_attempts: {
     exported: shortLived,

@@ -282,6 +282,13 @@ export type Schema = {
     queue: Generated<string>;
     waits_for_company: GeneratedAlways<number | null>;
   };
+  mention_mails: {
+    company_id: number;
+    address_hash: string;
+    is_invited: boolean;
+    count: number;
+    ends_at: Date;
+  };
   morning_rounds: {
     planned_until: Date;
     only_row: Generated<boolean>;
@@ -578,6 +585,11 @@ export type Schema = {
     expected_minutes: number;
     snapshot: Json;
   };
+  unlisted_notifications: {
+    company_id: number;
+    employee_id: number;
+    cause: string;
+  };
   used_identity_tokens: {
     token_hash: string;
     expires_at: Date;
@@ -676,6 +688,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'holidays',
   'imported_rows',
   'invitations',
+  'mention_mails',
   'notification_counts',
   'notification_mails',
   'notification_preferences',
@@ -698,6 +711,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'time_policies',
   'timers',
   'timesheet_periods',
+  'unlisted_notifications',
   'webhook_attempts',
   'webhook_messages',
   'webhooks',

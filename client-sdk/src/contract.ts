@@ -3228,9 +3228,9 @@ export interface EmployeesOperations {
    * deleted employee becomes active by being restored.
    * - `isAdmin: false` ends the sessions that the API keys of the employee opened for others.
    * - `email`: the new address is invited (`invitationStatus: "pending"`), and only its owner can
-   * accept. Sessions and API keys of the employee end. The account that had accepted keeps its password,
-   * identities and other companies, is told by mail, and has no way back in. Sending the address of
-   * somebody who has not accepted yet invites them again.
+   * accept. Sessions and API keys of the employee end, and their notification preferences are deleted.
+   * The account that had accepted keeps its password, identities and other companies, is told by mail,
+   * and has no way back in. Sending the address of somebody who has not accepted yet invites them again.
    *
    * REST: `PATCH /api/employees/{_id}/`
    *
@@ -4203,9 +4203,9 @@ export interface CommentsOperations {
    * `format: "text"`; with an `image` it may be empty or omitted. The mentioned people are those in
    * `mentionedEmails` (each an active employee of the company) and those whose address is in the text as
    * `@ada@example.com` (of the first 100 addresses; an unknown one stays plain text). Mentioned people
-   * get a notification and a mail (from one company at most 20 mails an hour, and 3 a day while an
-   * invitation is not accepted); the task's owner and collaborators and the author of the comment
-   * replied to get a notification; nobody is notified twice, or of their own comment.
+   * get a notification and a mail (to one address at most 20 mails an hour from one company, and 3 a day
+   * while an invitation is not accepted); the task's owner and collaborators and the author of the
+   * comment replied to get a notification; nobody is notified twice, or of their own comment.
    *
    * `sender`: the caller unless given.
    *

@@ -35,6 +35,7 @@ import * as search from './0034-search.ts';
 import * as oauth from './0035-oauth.ts';
 import * as taskTitles from './0036-task-titles.ts';
 import * as plannedTerms from './0037-planned-terms.ts';
+import * as mentionMails from './0038-mention-mails.ts';
 import * as lockedManualAdd from './0039-locked-manual-add.ts';
 import * as importedProjects from './0040-imported-projects.ts';
 
@@ -76,6 +77,7 @@ export const migrations: Record<string, Migration> = {
   '0035-oauth': oauth,
   '0036-task-titles': taskTitles,
   '0037-planned-terms': plannedTerms,
+  '0038-mention-mails': mentionMails,
   '0039-locked-manual-add': lockedManualAdd,
   '0040-imported-projects': importedProjects,
 };

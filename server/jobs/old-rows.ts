@@ -43,6 +43,7 @@ export const rules: Rule[] = [
     lifetimeMs: expiredGrantLifetimeMs,
   },
   { table: 'idempotent_answers', key: ['key_hash'], column: 'created_at', lifetimeMs: answerLifetimeMs },
+  { table: 'mention_mails', key: ['company_id', 'address_hash', 'is_invited'], column: 'ends_at', lifetimeMs: 0 },
   { table: 'events', key: ['company_id', 'stream', 'sequence'], column: 'at', lifetimeMs: eventLifetimeMs },
   {
     table: 'webhook_attempts',

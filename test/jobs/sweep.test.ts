@@ -71,6 +71,12 @@ async function insertMorning(day: string, createdAt: Date): Promise<void> {
   );
 }
 
+async function insertMailCount(hash: string, endsAt: Date): Promise<void> {
+  await sql`
+    insert into mention_mails (company_id, address_hash, is_invited, count, ends_at)
+    values (${admin.companyId}, ${hash}, true, 3, ${endsAt})`.execute(database.db);
+}
+
 async function insertClient(clientId: string, expiresAt: Date): Promise<void> {
   await sql`
     insert into oauth_clients (client_id, name, redirect_uris, created_at, expires_at)
@@ -144,6 +150,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertMorning('2026-03-03', ago(7 * dayMs - 60_000));
   await insertExport('expired', ago(1));
   await insertExport('alive', ago(-hourMs));
+  await insertMailCount('ended', ago(1));
+  await insertMailCount('alive', ago(-hourMs));
   await insertClient('expired', ago(1));
   await insertClient('alive', ago(-hourMs));
   await insertKey('a grant, expired 7 days ago', ago(7 * dayMs), 'alive');
@@ -169,6 +177,7 @@ test('a sweep takes what has served its time, and nothing that has not', async (
     oauth_clients: 1,
     api_keys: 1,
     idempotent_answers: 1,
+    mention_mails: 1,
     events: 2,
     webhook_attempts: 1,
     webhook_messages: 2,
@@ -186,6 +195,7 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   expect(await list('client_id', 'oauth_clients')).toEqual(['alive']);
   expect(await list('name', 'api_keys')).toEqual(['a grant, expired lately', 'a key, expired long ago']);
   expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
+  expect(await list('address_hash', 'mention_mails')).toEqual(['alive']);
   expect(await list('sequence', 'events')).toEqual([3]);
   expect(await list('type', 'webhook_messages')).toEqual(['younger']);
   expect(await list('answer', 'webhook_attempts')).toEqual(['younger']);

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { enqueueJob, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
+import { enqueueJobs, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { audienceOf, listActive, listCommentContexts, listMentioning, type CommentContext } from './comment-context.ts';
-import { sendMentionMail, withinMailLimits } from './mention-mail.ts';
+import { sendMentionMail, takeMailAllowance } from './mention-mail.ts';
 import { deepLinkOf } from './queries.ts';
 import { recipientsOf } from './recipients.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
@@ -22,7 +22,7 @@ export const commentCreated = jobHandler({
     const mentioning = new Set(await listMentioning(db, companyId, ids));
     const [alone, together] = [ids.filter((one) => mentioning.has(one)), ids.filter((one) => !mentioning.has(one))];
     await notifyOf(services, companyId, together);
-    // The limit of mails counts the mentions before, so each is counted by itself.
+    // A transaction counts mails to all addresses in one order, so it has one comment.
     for (const commentId of alone) await notifyOf(services, companyId, [commentId]);
   },
 });
@@ -109,14 +109,13 @@ async function notifyOf(
     for (const commentId of commentIds) {
       // Only new notifications: a job that runs twice sends no second mail.
       const newlyTold = told.filter((one) => one.isMention === true && one.commentId === commentId);
-      const recipientIds = newlyTold.map(({ recipientId }) => recipientId);
-      for (const employeeId of await withinMailLimits(db, companyId, recipientIds, now)) {
-        await enqueueJob(db, sendMentionMail, {
-          dedupeKey: `${commentId} ${employeeId}`,
-          payload: { companyId, commentId, employeeId },
-          now,
-        });
-      }
+      const employeeIds = newlyTold.map(({ recipientId }) => recipientId);
+      const allowed = await takeMailAllowance(db, services.tokens, { companyId, employeeIds, now });
+      const mails = allowed.map(({ employee_id: employeeId, address_hash: addressHash }) => ({
+        dedupeKey: `${commentId} ${employeeId}`,
+        payload: { companyId, commentId, employeeId, addressHash },
+      }));
+      await enqueueJobs(db, sendMentionMail, mails, now);
     }
   });
 }

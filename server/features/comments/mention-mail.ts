@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { jobHandler } from '../../kernel/job.ts';
+import { jobHandler, type JobServices } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { renderMail } from '../../mail/mail-template.ts';
 import { preferencesLink } from '../notifications/preferences.ts';
@@ -13,10 +13,14 @@ import { excerptOf, plainTextOf } from './rich-text.ts';
 export const sendMentionMail = jobHandler({
   name: 'mention-mail',
   queue: 'mail',
-  payload: z.object({ companyId: id, commentId: id, employeeId: id }),
-  async run({ database, mailer, settings }, payload, { dedupeKey }) {
+  // Jobs of before 0038-mention-mails have no hash.
+  payload: z.object({ companyId: id, commentId: id, employeeId: id, addressHash: z.string().optional() }),
+  async run({ database, mailer, settings, tokens }, payload, { dedupeKey }) {
     const mention = await findMention(database.forCompany(payload.companyId).db, payload);
     if (!mention || !mention.wants_mail) return;
+    const { addressHash } = payload;
+    // Another address has an allowance of its own.
+    if (addressHash !== undefined && !tokens.isDigest(addressHash, digestPurpose, mention.email)) return;
     const mail = renderMail(mention.email, {
       ...(mention.is_invited ? toInvited : toMember(mention)),
       template: 'mention',
@@ -47,31 +51,48 @@ const withoutLinks = (name: string): string =>
 
 const toMemberHourlyMax = 20;
 const toInvitedDailyMax = 3;
+const digestPurpose = 'address of a mention mail';
+
+/** A person who may get a mail, at the address for which it was counted. */
+export type Allowed = { employee_id: number; address_hash: string };
 
 /**
- * Returns the newly mentioned people who may also get a mail. The limit counts their notifications, which the author of
- * the comments cannot delete and which exist with or without a mail.
+ * Counts one more mail to the address of each newly mentioned person, and returns those within the limit. The count is of
+ * the address, so that neither preferences nor another employee with that address begin it again.
  */
-export async function withinMailLimits(
+export async function takeMailAllowance(
   db: Db,
-  companyId: number,
-  employeeIds: readonly number[],
-  now: Date,
-): Promise<number[]> {
+  tokens: JobServices['tokens'],
+  { companyId, employeeIds, now }: { companyId: number; employeeIds: readonly number[]; now: Date },
+): Promise<Allowed[]> {
   if (employeeIds.length === 0) return [];
-  const { rows } = await sql<{ employee_id: number }>`
-    select e.employee_id
-    from employees as e
-    cross join lateral (
-      select count(*) filter (where n.created_at > ${now}::timestamptz - interval '1 hour') as in_hour, count(*) as in_day
-      from notifications as n
-      where n.company_id = ${companyId} and n.recipient_id = e.employee_id and n.is_mention
-        and n.created_at > ${now}::timestamptz - interval '1 day'
-    ) as told
-    where e.company_id = ${companyId} and e.employee_id = any(${employeeIds}::bigint[])
-      and case when e.account_id is null then in_day <= ${toInvitedDailyMax} else in_hour <= ${toMemberHourlyMax} end
-    order by e.employee_id`.execute(db);
-  return rows.map((row) => row.employee_id);
+  const people = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...employeeIds]))))
+    .select(['employee_id', 'email', 'account_id'])
+    .execute();
+  const { rows } = await sql<Allowed>`
+    with mentioned as materialized (
+      select * from unnest(
+        ${people.map((one) => one.employee_id)}::bigint[],
+        ${people.map((one) => tokens.digest(digestPurpose, one.email))}::text[],
+        ${people.map((one) => one.account_id === null)}::boolean[]
+      ) as p (employee_id, address_hash, is_invited)
+    ), counted as (
+      insert into mention_mails as m (company_id, address_hash, is_invited, count, ends_at)
+      select ${companyId}::bigint, address_hash, is_invited, 1,
+        ${now}::timestamptz + case when is_invited then interval '1 day' else interval '1 hour' end
+      from mentioned order by address_hash
+      on conflict (company_id, address_hash, is_invited) do update set
+        count = case when m.ends_at <= ${now}::timestamptz then 1 else m.count + 1 end,
+        ends_at = case when m.ends_at <= ${now}::timestamptz then excluded.ends_at else m.ends_at end
+      returning address_hash, count
+    )
+    select employee_id, address_hash from mentioned join counted using (address_hash)
+    where count <= case when is_invited then ${toInvitedDailyMax}::integer else ${toMemberHourlyMax}::integer end
+    order by employee_id`.execute(db);
+  return rows;
 }
 
 /**

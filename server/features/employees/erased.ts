@@ -58,7 +58,14 @@ export async function clearEmployee(
 }
 
 /** Tables with rows that are of one person and of no use to others. Those that API keys opened go with the keys. */
-const ownRows = ['sessions', 'api_keys', 'invitations', 'notification_preferences', 'notification_mails'] as const;
+const ownRows = [
+  'sessions',
+  'api_keys',
+  'invitations',
+  'notification_preferences',
+  'notification_mails',
+  'unlisted_notifications',
+] as const;
 
 /** Deletes what is told to an employee alone, and every way in. */
 export async function deleteOwnRows(db: Db, { companyId, employeeId }: EmployeeRef): Promise<void> {

@@ -48,7 +48,7 @@ export const updateEmployee = member('people')
 - **Standing** (\`email\`, \`designation\`, \`salary\`, \`isAdmin\`, \`isTeamLeader\`, \`is_active\`): admins only, on themselves too.
 - \`is_active: false\` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
 - \`isAdmin: false\` ends the sessions that the API keys of the employee opened for others.
-- \`email\`: the new address is invited (\`invitationStatus: "pending"\`), and only its owner can accept. Sessions and API keys of the employee end. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again.`,
+- \`email\`: the new address is invited (\`invitationStatus: "pending"\`), and only its owner can accept. Sessions and API keys of the employee end, and their notification preferences are deleted. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again.`,
       errors: [
         FORBIDDEN,
         ADMIN_REQUIRED,

@@ -92,6 +92,12 @@ export async function unlinkAccount(
     .where('company_id', '=', employee.companyId)
     .where('employee_id', '=', employee.employeeId)
     .execute();
+  // They are of the former owner of the record: the next one has asked for no mail.
+  await db
+    .deleteFrom('notification_preferences')
+    .where('company_id', '=', employee.companyId)
+    .where('employee_id', '=', employee.employeeId)
+    .execute();
   await endAccess(db, employee, { because: 'address changed by an admin', actorId, now });
 }
 

@@ -28,9 +28,9 @@ export const streamName = 'recipient';
 export const streamOf = (recipientId: number): string => `${streamName} ${recipientId}`;
 
 /**
- * Creates notifications and appends events to their recipients' streams, in the caller's transaction, with four
- * statements for any number. A notification with the same cause is not created again, so a job may run twice. Returns
- * those without an earlier one, including those that their recipients want outside the app alone.
+ * Creates notifications and appends events to their recipients' streams, in the caller's transaction, with a constant
+ * number of statements. A notification with the same cause is not created again, so a job may run twice. Returns those
+ * without an earlier one, including those that their recipients want by mail alone.
  */
 export async function notify(
   db: Db,
@@ -42,11 +42,12 @@ export async function notify(
   const preferences = await findPreferences(db, companyId, notifications);
   const preferenceOf = (one: NewNotification) =>
     preferences.get(keyOf(one.recipientId, one.category)) ?? defaultPreference;
-  const elsewhere = notifications.filter((one) => !preferenceOf(one).in_app);
+  const byMailAlone = notifications.filter((one) => !preferenceOf(one).in_app && preferenceOf(one).email);
+  const unlisted = byMailAlone.length === 0 ? [] : await insertUnlisted(db, companyId, byMailAlone);
   const shown = notifications.filter((one) => preferenceOf(one).in_app);
   const made = shown.length === 0 ? [] : await insertInOrder(db, companyId, shown, now);
   if (made.length > 0) await appendCreated(db, companyId, made);
-  const news = [...elsewhere, ...made];
+  const news = [...unlisted, ...made];
   const mailed = news.filter((one) => preferenceOf(one).email);
   if (mailed.length > 0) await mailNotifications(db, companyId, mailed, now);
   return news;
@@ -72,7 +73,7 @@ async function appendCreated(db: Db, companyId: number, made: Created[]): Promis
   await appendEvents(db, companyId, events);
 }
 
-const keyOf = (employeeId: number, category: string): string => `${employeeId} ${category}`;
+const keyOf = (employeeId: number, of: string): string => `${employeeId} ${of}`;
 
 type Preference = { in_app: boolean; email: boolean };
 
@@ -146,6 +147,26 @@ async function insertInOrder(db: Db, companyId: number, all: NewNotification[], 
     notificationId: row.notification_id,
     createdAt: row.created_at,
   }));
+}
+
+/** Stores the causes of notifications that are only mailed. Returns those whose cause is new. */
+async function insertUnlisted(db: Db, companyId: number, all: NewNotification[]): Promise<NewNotification[]> {
+  const { rows } = await sql<{ employee_id: number; cause: string }>`
+    insert into unlisted_notifications (company_id, employee_id, cause)
+    select ${companyId}::bigint, employee_id, cause
+    from unnest(
+      ${all.map((one) => one.recipientId)}::bigint[], ${all.map((one) => one.cause)}::text[]
+    ) as g (employee_id, cause)
+    -- A person may have had it in the app before.
+    where not exists (
+      select from notifications as n
+      where n.company_id = ${companyId} and n.recipient_id = g.employee_id and n.cause = g.cause
+    )
+    order by employee_id, cause
+    on conflict do nothing
+    returning employee_id, cause`.execute(db);
+  const unused = new Set(rows.map((row) => keyOf(row.employee_id, row.cause)));
+  return all.filter((one) => unused.delete(keyOf(one.recipientId, one.cause)));
 }
 
 /** The current unread counts, by recipient. */

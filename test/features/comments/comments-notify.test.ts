@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { commentCreated } from '../../../server/features/comments/jobs.ts';
 import { enqueueJob } from '../../../server/kernel/job.ts';
@@ -39,7 +40,33 @@ async function toldOf(commentId: number) {
   return rows.map((row) => [row.recipient_id, row.priority, row.is_mention]);
 }
 
-const mentionsTo = (actor: Actor) => mailbox.to(actor.email).filter((mail) => mail.template === 'mention');
+const mentionsTo = (actor: { email: string }) => mailbox.to(actor.email).filter((mail) => mail.template === 'mention');
+
+/** Runs the job of a new comment once more, as after a crash behind its commit. */
+async function runAgain(commentId: number): Promise<void> {
+  await enqueueJob(database.db, commentCreated, {
+    dedupeKey: String(commentId),
+    payload: { companyId: ada.companyId, commentId },
+    now: service.clock.now(),
+  });
+  await service.drain();
+}
+
+const wishMailAlone = (actor: Actor) =>
+  actor.put(`/api/notification-preferences/${actor.employeeId}/`, { message: { inApp: false, email: true } });
+
+const insertWish = ({ companyId: company_id, employeeId: employee_id }: Pick<Actor, 'companyId' | 'employeeId'>) =>
+  database.db
+    .insertInto('notification_preferences')
+    .values({
+      company_id,
+      employee_id,
+      category: 'message',
+      in_app: false,
+      email: true,
+      updated_at: service.clock.now(),
+    })
+    .execute();
 
 async function setStanding(actor: Actor, standing: { is_active: boolean; is_deleted?: boolean }): Promise<void> {
   await database.db
@@ -162,12 +189,7 @@ describe('a comment', () => {
     const before = mentionsTo(alan).length;
     const commentId = await write(grace, taskId, `@${alan.email}`);
     await service.drain();
-    await enqueueJob(database.db, commentCreated, {
-      dedupeKey: String(commentId),
-      payload: { companyId: ada.companyId, commentId },
-      now: service.clock.now(),
-    });
-    await service.drain();
+    await runAgain(commentId);
     expect(await toldOf(commentId)).toHaveLength(2);
     expect(mentionsTo(alan)).toHaveLength(before + 1);
   });
@@ -284,6 +306,74 @@ describe('mails of mentions', () => {
       expect(subject).toBe('You were mentioned in a comment');
       expect(text + html).not.toContain('evil.example');
     }
+  });
+
+  test('are limited for people who want them by mail alone as well, and are sent once for each comment', async () => {
+    const taskId = await insertTask(service, ada);
+    const away = await service.addEmployee(ada, { first_name: 'Away' });
+    await wishMailAlone(away);
+    const commentId = await write(grace, taskId, 'First', { mentionedEmails: [away.email] });
+    await service.drain();
+    for (const mentionedEmails of [[], [away.email], [], [away.email]]) {
+      await grace.patch(`/api/edit-task-chats/${commentId}/`, { mentionedEmails });
+      await service.drain();
+      service.clock.advance({ seconds: 1 });
+    }
+    await runAgain(commentId);
+    expect(mentionsTo(away)).toHaveLength(1);
+    for (let n = 1; n <= 23; n += 1) await write(grace, taskId, `@${away.email} ${n}`);
+    await service.drain();
+    expect(mentionsTo(away)).toHaveLength(20);
+    service.clock.advance({ hours: 1 });
+    await write(await service.signIn(grace.email), taskId, `@${away.email}`);
+    await service.drain();
+    expect(mentionsTo(away)).toHaveLength(21);
+  });
+
+  test('to an address are 3 a day, whatever its employee wished before under another address', async () => {
+    const taskId = await insertTask(service, ada);
+    const puppet = await service.addEmployee(ada, { first_name: 'Puppet' });
+    await wishMailAlone(puppet);
+    const email = 'victim@elsewhere.example';
+    const path = `/api/employees/${puppet.employeeId}/`;
+    expect((await ada.patch(path, { email })).body).toMatchObject({ invitationStatus: 'pending' });
+    const { rows } = await sql`select from notification_preferences where employee_id = ${puppet.employeeId}`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([]);
+    await insertWish(puppet);
+    for (let n = 1; n <= 6; n += 1) await write(grace, taskId, `${n}`, { mentionedEmails: [email] });
+    await service.drain();
+    expect(mentionsTo({ email })).toHaveLength(3);
+  });
+
+  test('to an address are 3 a day, however many employees have it in turn', async () => {
+    const taskId = await insertTask(service, ada);
+    const email = 'passed.on@elsewhere.example';
+    for (let round = 1; round <= 3; round += 1) {
+      const fields = { first_name: 'Round', last_name: `N${round}`, companyId: ada.companyId, email };
+      const { body } = await ada.post('/employee/add/', fields);
+      for (let n = 1; n <= 2; n += 1) await write(grace, taskId, `@${email} ${n}`);
+      await service.drain();
+      const path = `/api/employees/${body._id}/`;
+      expect((await ada.patch(path, { email: `round${round}@elsewhere.example` })).status).toBe(200);
+      expect((await ada.delete(path)).status).toBe(200);
+    }
+    expect(mentionsTo({ email })).toHaveLength(3);
+  });
+
+  test('that wait are not sent to an address that the employee has since then', async () => {
+    const taskId = await insertTask(service, ada);
+    const puppet = await service.addEmployee(ada, { first_name: 'Puppet' });
+    await service.drain();
+    mailbox.failNext(1);
+    await write(grace, taskId, `@${puppet.email}`);
+    await service.drain();
+    const email = 'later@elsewhere.example';
+    await ada.patch(`/api/employees/${puppet.employeeId}/`, { email });
+    service.clock.advance({ minutes: 5 });
+    await service.drain();
+    expect([...mentionsTo(puppet), ...mentionsTo({ email })]).toEqual([]);
   });
 
   test('have no address in their subject, whatever people are called', async () => {

@@ -104,6 +104,8 @@ describe('a person', () => {
     await service.drain();
     expect(mailsTo(person)).toHaveLength(1);
     expect((await person.get(`/notifications/recipient/${person.employeeId}/`)).body.total).toBe(0);
+    for (let run = 0; run < 2; run += 1) await tell([person], [{ cause: 'the same' }]);
+    expect(mailsTo(person)).toHaveLength(2);
   });
 
   test('who turned it off before it was sent is sent none', async () => {
