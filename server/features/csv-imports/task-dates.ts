@@ -1,3 +1,5 @@
+import { day } from '../../kernel/wire/moments.ts';
+import { CellProblem, quote } from './cell-problem.ts';
 import type { Reading } from './drafts.ts';
 import { parseTimestamp } from './local-time.ts';
 import type { RowReader } from './row-reader.ts';
@@ -11,7 +13,11 @@ export function readDueDate<Field extends string>(
   if (row.cell(field) === '') return null;
   const read = (text: string) => {
     const moment = parseTimestamp(text);
-    return moment ? zone.dayOf(moment) : dates.readDayTime(text).day;
+    if (!moment) return dates.readDayTime(text).day;
+    const dueDate = zone.dayOf(moment);
+    if (!day.safeParse(dueDate).success)
+      throw new CellProblem(`is no day of the years 1 to 9999: ${quote(text)}`, 'out_of_range');
+    return dueDate;
   };
   return row.parse(field, read) ?? null;
 }

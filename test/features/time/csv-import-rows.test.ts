@@ -291,11 +291,24 @@ describe('a row of Trello', () => {
       'c1,Brass,Doing,Engine,,tomorrow,',
       ['2 Due Date is no date in the order YMD, from 1970 on: "tomorrow"'],
     ],
+    ['that is due on the last day of all', 'c1,Brass,Doing,Engine,,9999-12-31T22:59:59.000Z,', []],
+    [
+      'that is due after the last day of all',
+      'c1,Brass,Doing,Engine,,9999-12-31T23:59:59.000Z,',
+      ['2 Due Date is no day of the years 1 to 9999: "9999-12-31T23:59:59.000Z"'],
+    ],
     ['with too few cells', 'c1,Brass,Doing', ['2 has 3 cells, and the first line has 7']],
     ['with too many cells', 'c1,Brass,Doing,Engine,,,,,x', ['2 has 9 cells, and the first line has 7']],
     ['with empty cells too many', 'c1,Brass,Doing,Engine,,,,,', []],
   ] as const)('%s is read so', async (_, cells, sentences) => {
     expect(await sentencesOf(row(cells), { source: 'trello' })).toEqual(sentences);
+  });
+
+  test('that is due before the first day of all is refused', async () => {
+    const csv = row('c1,Brass,Doing,Engine,,0001-01-01T00:00:00Z,');
+    expect(await sentencesOf(csv, { source: 'trello', time_zone: 'America/New_York' })).toEqual([
+      '2 Due Date is no day of the years 1 to 9999: "0001-01-01T00:00:00Z"',
+    ]);
   });
 });
 
