@@ -106,14 +106,15 @@ function countSkipped({
 
 type Refuse = (line: number, column: string | null, message: string, code: RowError['code']) => void;
 
-/** A person has one log of a task with a start: the first of the file counts. */
+/** A person, as the service or the file names them, has one log of a task with a start: the first of the file counts. */
 function withoutRepeated(logs: readonly LogDraft[], refuse: Refuse): LogDraft[] {
   const lines = new Map<string, number>();
-  return logs.filter(({ line, column, task, employeeId, start }) => {
+  return logs.filter(({ line, column, key, task, employeeId, start }) => {
     const same = `${employeeId} ${start.getTime()} ${task}`;
-    const earlier = lines.get(same);
-    if (earlier === undefined) lines.set(same, line);
-    else refuse(line, column, `is that of line ${earlier}, on the same task and of the same person`, 'duplicate');
+    const earlier = lines.get(same) ?? lines.get(key);
+    const message = `is that of line ${earlier}, on the same task and of the same person or address`;
+    if (earlier === undefined) lines.set(same, line).set(key, line);
+    else refuse(line, column, message, 'duplicate');
     return earlier === undefined;
   });
 }

@@ -276,6 +276,17 @@ describe('an import of what is there already', () => {
     expect(await createdBy(importCsv(admin, csv, { skip_errors: true }))).toEqual({ projects: 0, tasks: 1, logs: 3 });
   });
 
+  test('refuses rows that say the same person, task and start, also if they are of two employees', async () => {
+    const { admin, grace } = await startCompany();
+    const [ada, bob] = [admin, grace].map((one) => ({ Email: 'shared@x.example', User: one.email }));
+    const csv = togglFile('', [hourOn(1, ada), hourOn(1, bob), hourOn(2, bob)]);
+    const { body } = await importCsv(admin, csv, { dry_run: true });
+    expect(body.errors).toMatchObject([{ line: 3, column: 'Start time', code: 'duplicate' }]);
+    expect(body.errors[0].message).toBe('is that of line 2, on the same task and of the same person or address');
+    expect(errorOf(await importCsv(admin, csv))).toMatchObject({ status: 400, issues: ['csv.3.Start time'] });
+    expect(await createdBy(importCsv(admin, csv, { skip_errors: true }))).toEqual({ projects: 1, tasks: 1, logs: 2 });
+  });
+
   test('is made once of many at once, beside that of another company', async () => {
     const [one, other] = [await startCompany(), await startCompany()];
     const fileOf = ({ grace }: { grace: Actor }) =>
