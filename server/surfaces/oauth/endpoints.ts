@@ -111,11 +111,13 @@ async function isUnknownClient({ services }: Context, clientId: string, error: u
   return (await findClient(services.database.db, clientId, services.clock.now())) === undefined;
 }
 
-/** A parameter that is given twice may mean something else to another reader of the request. */
+/** A parameter that is given twice may mean something else to another reader of the request. PostgreSQL takes no NUL character. */
 function readForm(body: unknown): Form {
   const given = body instanceof URLSearchParams ? body : new URLSearchParams();
   const twice = [...given.keys()].find((name) => given.getAll(name).length > 1);
   if (twice !== undefined) throw new OAuthError('invalid_request', 'A parameter is given more than once');
+  if ([...given.values()].some((value) => value.includes('\0')))
+    throw new OAuthError('invalid_request', 'A parameter has a NUL character');
   // An empty parameter counts as absent.
   return Object.fromEntries([...given].filter(([, value]) => value !== ''));
 }

@@ -143,6 +143,9 @@ describe('a registration', () => {
     [{ redirect_uris: [redirectUri], client_name: 'Go to https://evil.example' }, 'invalid_client_metadata'],
     [{ redirect_uris: [redirectUri], client_name: 'Pla\u202enner' }, 'invalid_client_metadata'],
     [{ redirect_uris: [redirectUri], client_name: 'a'.repeat(101) }, 'invalid_client_metadata'],
+    [{ redirect_uris: [redirectUri], client_name: 'Planner\0' }, 'invalid_client_metadata'],
+    [{ redirect_uris: [redirectUri], client_name: 'Planner\ud800' }, 'invalid_client_metadata'],
+    [{ redirect_uris: [`${redirectUri}\0`] }, 'invalid_redirect_uri'],
     ['{', 'invalid_request'],
   ])('refuses %j', async (metadata, error) => {
     const { status, body } = await register(metadata);
@@ -172,7 +175,9 @@ describe('a request for access', () => {
     [{ client_id: undefined }, 'client_id is missing'],
     [{ client_id: 'wmsc_nobody' }, 'not known'],
     [{ client_id: 'a\0b' }, 'not known'],
+    [{ client_id: '\0' }, 'is not known'],
     [{ redirect_uri: undefined }, 'redirect_uri is missing'],
+    [{ redirect_uri: `${redirectUri}\0` }, 'none that the program has registered'],
     [{ redirect_uri: 'https://client.example/callback/' }, 'none that the program has registered'],
     [{ redirect_uri: 'https://CLIENT.example/callback' }, 'none that the program has registered'],
     [{ redirect_uri: 'https://evil.example/callback' }, 'none that the program has registered'],

@@ -103,6 +103,27 @@ describe('a code', () => {
   });
 });
 
+describe('a form', () => {
+  test('with a NUL character in any parameter is refused, and takes nothing', async () => {
+    const clientId = await registerClient(service);
+    const exchange = await consent(employee, clientId);
+    const given = { resource: 'https://api.example.test/mcp', scope: 'time:read' };
+    const renewal = { grant_type: 'refresh_token', client_id: clientId, refresh_token: 'x' };
+    const forms: [string, Record<string, string>][] = [
+      ['/oauth/token', { ...exchange, ...given }],
+      ['/oauth/token', { ...renewal, ...given }],
+      ['/oauth/revoke', { client_id: clientId, token: 'x', token_type_hint: 'access_token' }],
+    ];
+    for (const [path, form] of forms)
+      for (const name of Object.keys(form))
+        for (const value of ['\0', `${form[name]}\0`]) {
+          const answer = await postForm(service, path, { ...form, [name]: value });
+          expect({ path, name, ...errorIn(answer) }).toEqual({ path, name, ...refused('invalid_request') });
+        }
+    expect((await token(exchange)).status).toBe(200);
+  });
+});
+
 describe('an access token', () => {
   test('is refused everywhere but at /mcp', async () => {
     const { access_token: bearer } = await grantTo(service, admin, ['read', 'write']);
