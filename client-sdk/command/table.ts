@@ -530,7 +530,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "DELETE /api/employees/{_id}/sessions/",
     summary: "End the sessions of an employee",
-    description: "All of them in this company, at once and on every node; `ended` says how many. Sessions of the employee’s account in other companies go on, and the employee can sign in again.",
+    description: "All of them in this company, at once and on every node; `ended` says how many were live. Sessions of the employee’s account in other companies go on, and the employee can sign in again.",
     operands: ["_id"],
     fields: {
       "_id": {"type":"integer","isRequired":true,"kind":"colleague"},
@@ -542,7 +542,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "DELETE /api/employees/{_id}/api-keys/",
     summary: "End the API keys of an employee",
-    description: "All that the employee made in this company, and the sessions that those keys opened, at once and on every node; `ended` says how many keys.",
+    description: "All that the employee made in this company, and the sessions that those keys opened, at once and on every node; `ended` says how many keys were live.",
     operands: ["_id"],
     fields: {
       "_id": {"type":"integer","isRequired":true,"kind":"colleague"},

@@ -3352,8 +3352,8 @@ export interface EmployeesOperations {
   /**
    * End the sessions of an employee.
    *
-   * All of them in this company, at once and on every node; `ended` says how many. Sessions of the
-   * employee’s account in other companies go on, and the employee can sign in again.
+   * All of them in this company, at once and on every node; `ended` says how many were live. Sessions of
+   * the employee’s account in other companies go on, and the employee can sign in again.
    *
    * REST: `DELETE /api/employees/{_id}/sessions/`
    *
@@ -3365,7 +3365,7 @@ export interface EmployeesOperations {
    * End the API keys of an employee.
    *
    * All that the employee made in this company, and the sessions that those keys opened, at once and on
-   * every node; `ended` says how many keys.
+   * every node; `ended` says how many keys were live.
    *
    * REST: `DELETE /api/employees/{_id}/api-keys/`
    *

@@ -13,7 +13,7 @@ export const endApiKeys = admin('no key')
       section: 'Additions',
       summary: 'End the API keys of an employee',
       description:
-        'All that the employee made in this company, and the sessions that those keys opened, at once and on every node; `ended` says how many keys.',
+        'All that the employee made in this company, and the sessions that those keys opened, at once and on every node; `ended` says how many keys were live.',
       errors: [SESSION_REQUIRED, SESSION_BOUND],
       changes: [apiKeyRevoked],
       securityAct: 'keys revoked by an admin',

@@ -12,7 +12,7 @@ export const endSessions = admin('no key')
       section: 'Additions',
       summary: 'End the sessions of an employee',
       description:
-        'All of them in this company, at once and on every node; `ended` says how many. Sessions of the employee’s account in other companies go on, and the employee can sign in again.',
+        'All of them in this company, at once and on every node; `ended` says how many were live. Sessions of the employee’s account in other companies go on, and the employee can sign in again.',
       errors: [SESSION_REQUIRED, SESSION_BOUND],
       securityAct: 'sessions ended by an admin',
     }),

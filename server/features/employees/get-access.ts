@@ -4,7 +4,7 @@ import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
-import { ApiKey, apiKeyFields, isFetched, toApiKey } from '../memberships/api-key.ts';
+import { ApiKey, apiKeyFields, isLiveAt, toApiKey } from '../memberships/api-key.ts';
 import { findEmployee } from './queries.ts';
 
 const EmployeeSession = z
@@ -51,8 +51,7 @@ export const getAccess = admin('no key')
       .where('company_id', '=', companyId)
       .where('employee_id', '=', input._id)
       .where('revoked_at', 'is', null)
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-      .where(isFetched)
+      .where(isLiveAt(now))
       .select(apiKeyFields)
       .orderBy('api_key_id', 'desc')
       .limit(500)

@@ -46,6 +46,10 @@ export const apiKeyFields = [
 export const isFetched = (eb: ExpressionBuilder<Schema, 'api_keys'>) =>
   eb.or([eb('client_id', 'is', null), eb('access_expires_at', 'is not', null)]);
 
+/** Neither expired nor still to be fetched; whether it was revoked is not asked. */
+export const isLiveAt = (now: Date) => (eb: ExpressionBuilder<Schema, 'api_keys'>) =>
+  eb.and([eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]), isFetched(eb)]);
+
 export function toApiKey(row: Pick<Selectable<Schema['api_keys']>, (typeof apiKeyFields)[number]>) {
   return {
     _id: row.api_key_id,

@@ -4,6 +4,7 @@ import type { Schema } from '../../../db/schema.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
 import type { Scope } from '../../platform/scopes.ts';
+import { isLiveAt } from './api-key.ts';
 import { apiKeyRevoked } from './events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { sendInvitation } from './invitation-mail.ts';
@@ -107,7 +108,7 @@ export async function endAccess(db: Db, employee: EmployeeRef, ending: Ending): 
   await endApiKeysOf(db, employee, ending);
 }
 
-/** Ends the sessions of an employee in their company; returns how many. */
+/** Ends the sessions of an employee in their company; returns how many had not expired. */
 export async function endSessionsOf(
   db: Db,
   { companyId, employeeId }: EmployeeRef,
@@ -120,12 +121,12 @@ export async function endSessionsOf(
     .where('company_id', '=', companyId)
     .where('employee_id', '=', employeeId)
     .where('ended_at', 'is', null)
-    .returning('session_id')
+    .returning('expires_at')
     .execute();
-  return ended.length;
+  return ended.filter(({ expires_at: expiresAt }) => expiresAt > now).length;
 }
 
-/** Revokes the API keys of an employee and ends the sessions that they opened; returns the number of keys. */
+/** Revokes the API keys of an employee and ends the sessions that they opened; returns the number of keys that were live. */
 export async function endApiKeysOf(db: Db, { companyId, employeeId }: EmployeeRef, ending: Ending): Promise<number> {
   const { because, now } = ending;
   const revoked = await db
@@ -134,7 +135,7 @@ export async function endApiKeysOf(db: Db, { companyId, employeeId }: EmployeeRe
     .where('company_id', '=', companyId)
     .where('employee_id', '=', employeeId)
     .where('revoked_at', 'is', null)
-    .returning(apiKeyColumns)
+    .returning((eb) => [...apiKeyColumns, isLiveAt(now)(eb).as('isLive')])
     .execute();
   for (const key of revoked) recordRevoked(db, companyId, key, ending);
   await endSessionsOpenedBy(
@@ -143,7 +144,7 @@ export async function endApiKeysOf(db: Db, { companyId, employeeId }: EmployeeRe
     because,
     now,
   );
-  return revoked.length;
+  return revoked.filter(({ isLive }) => isLive).length;
 }
 
 /** The columns of a key that its events show. */

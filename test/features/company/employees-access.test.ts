@@ -117,4 +117,15 @@ describe('the access of an employee', () => {
     });
     expect((await grace.get(projects)).status).toBe(200);
   });
+
+  test('is counted where it ends as it is shown: what has expired is gone', async () => {
+    const grace = await service.addEmployee(admin);
+    const expiresAt = new Date(service.clock.now().getTime() + 3_600_000).toISOString();
+    await grace.post('/api/api-keys/', { name: 'Brief', scopes: ['read'], expiresAt });
+    service.clock.advance({ days: 31 });
+    const later = await service.signIn(admin.email, admin.companyId);
+    expect((await later.get(pathOf(grace, 'access'))).body).toEqual({ sessions: [], keys: [] });
+    for (const what of ['sessions', 'api-keys'])
+      expect((await later.delete(pathOf(grace, what))).body).toEqual({ ended: 0 });
+  });
 });
