@@ -1,5 +1,7 @@
 import { encode } from 'gpt-tokenizer/esm/encoding/o200k_base';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { messageLengthMax } from '../../server/kernel/wire/json-stream.ts';
 import { costOf, endWithin } from '../../server/surfaces/mcp/tokens.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
@@ -149,6 +151,54 @@ describe('a result', () => {
         next_cursor: answer[word].next_cursor,
       }));
       expect(all.ids.toSorted((a, b) => a - b)).toEqual(expected.toSorted((a, b) => a - b));
+      expect(all.largest).toBeLessThan(resultMax);
+    }
+  });
+
+  test('of a task with more than one message can hold shows the first, and the rest behind their cursors', async () => {
+    const { admin, agent, taskId } = await start();
+    const { db } = service.database.forCompany(admin.companyId);
+    // 150 threads of two comments: 5 MB.
+    const { rows: comments } = await sql<{ id: number }>`
+      with threads as (
+        insert into comments (company_id, task_id, sender_id, message, created_at)
+        select ${admin.companyId}, ${taskId}, ${admin.employeeId}, repeat('word ', 4000), now() from generate_series(1, 150)
+        returning company_id, task_id, sender_id, comment_id
+      ), replies as (
+        insert into comments (company_id, task_id, sender_id, message, reply_to, created_at)
+        select company_id, task_id, sender_id, 'short', comment_id, now() from threads returning comment_id, reply_to
+      )
+      select unnest(array[reply_to, comment_id]) as id from (select * from replies order by reply_to) as r`.execute(db);
+    const { rows: logs } = await sql<{ id: number }>`
+      insert into task_logs (company_id, task_id, employee_id, project_id, start_time, end_time, description, manual_add, created_at, updated_at)
+      select t.company_id, t.task_id, t.owner_id, t.project_id, start, start + interval '1 hour', repeat('log ', 2500), false, now(), now()
+      from tasks as t, generate_series(timestamptz '2026-01-01', '2026-02-13', interval '2 hours') as start
+      where t.company_id = ${admin.companyId} and t.task_id = ${taskId} returning task_log_id as id`.execute(db);
+    expect(logs.length * 10_000).toBeGreaterThan(messageLengthMax);
+
+    const args = { task_id: taskId, include: ['comments', 'logs'] };
+    const { isError, text, result } = await agent.call('get_task', args);
+    expect([isError, text]).toEqual([false, text]);
+    expect(encode(text).length).toBeLessThan(resultMax);
+    expect(result.logs.total_seconds).toBe(logs.length * 3600);
+    expect(result.comments.comments[1]).toMatchObject({ message: 'short', reply_to: comments[0]!.id });
+    // Reading ends where the result does: the rest of the comments is not seen.
+    const reader = await agentOf(service, await service.addEmployee(admin));
+    expect((await reader.call('get_task', args)).text).toContain('next_cursor');
+    await service.drain();
+    const views = await db.selectFrom('comment_views').select('comment_id').execute();
+    expect(views.length).toBeGreaterThan(result.comments.comments.length);
+    expect(views.length).toBeLessThan(100);
+
+    for (const [word, name, expected] of [
+      ['comments', 'comments', comments.map(({ id }) => id)],
+      ['logs', 'task_logs', logs.map(({ id }) => id).toReversed()],
+    ] as const) {
+      const all = await readAll(agent, 'get_task', { task_id: taskId, include: [word] }, (answer) => ({
+        list: answer[word][name],
+        next_cursor: answer[word].next_cursor,
+      }));
+      expect(all.ids).toEqual(expected);
       expect(all.largest).toBeLessThan(resultMax);
     }
   });

@@ -4,7 +4,7 @@ import { auditExport } from '../../kernel/audit.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { Download, orDownload, requireDownloads } from '../../kernel/wire/download.ts';
-import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
+import { streamed } from '../../kernel/wire/json-stream.ts';
 import { parserOf } from '../../kernel/parser.ts';
 import { csvPieces, type Cell } from '../../kernel/wire/csv.ts';
 import { batchesOf, type Filters } from './entries.ts';
@@ -33,8 +33,7 @@ export const exportAudit = admin('everything')
     if (format !== 'json') requireDownloads(ctx.request, 'format');
     const filters = await readFilters(ctx.db, ctx.caller, input);
     await auditExport(ctx, 'audit.export', { ...asked, format });
-    if (format === 'json')
-      return streamed(listPieces({ field: 'results', item: AuditEntry, batches: batchesOf(ctx.db, filters) }));
+    if (format === 'json') return streamed({ field: 'results', item: AuditEntry, batches: batchesOf(ctx.db, filters) });
     const filename = `audit-${companyId}.${format}`;
     if (format === 'csv') return new Download({ format, filename, body: csvOf(ctx.db, filters) });
     return new Download({ format, filename, body: linesOf(ctx.db, filters) });

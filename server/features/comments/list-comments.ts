@@ -6,9 +6,9 @@ import { member } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
 import { markSeen } from './seen.ts';
-import { streamComments } from './long-comments.ts';
+import { leveledComments, threadPieces } from './long-comments.ts';
 import { listFewComments } from './comment-view.ts';
-import { besideTheComment, Comment } from './schemas.ts';
+import { besideTheComment, Comment, CommentNow } from './schemas.ts';
 import { assembleThreads, levelsMax } from './threads.ts';
 
 export const listComments = member('comments')
@@ -30,22 +30,26 @@ export const listComments = member('comments')
     const comments = await listFewComments(db, companyId, taskId, viewer);
     if (!comments) {
       const unseen: number[] = [];
-      const pieces = streamComments(db, companyId, taskId, viewer, (read) => unseen.push(...unseenBy(viewerId, read)));
-      return streamed(before(pieces, () => markSeen(services, { companyId, taskId, viewerId }, unseen)));
+      async function* batches() {
+        try {
+          for await (const batch of leveledComments(db, companyId, taskId, viewer)) {
+            const read = batch.map(({ comment }) => comment);
+            unseen.push(...unseenBy(viewerId, read));
+            yield batch;
+          }
+        } finally {
+          markSeen(services, { companyId, taskId, viewerId }, unseen);
+        }
+      }
+      async function* withoutLevels() {
+        for await (const batch of batches()) yield batch.map(({ comment }) => comment);
+      }
+      return streamed({ field: 'comments', item: CommentNow, batches: withoutLevels() }, threadPieces(batches()));
     }
     if (comments.length === 0 && !(await findVisibleTask(db, companyId, taskId))) throw NOT_FOUND();
     markSeen(services, { companyId, taskId, viewerId }, unseenBy(viewerId, comments));
     return { comments: assembleThreads(comments) };
   });
-
-/** Passes the pieces on, and calls `end` after the last one or when the reader stops. */
-async function* before(pieces: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {
-  try {
-    yield* pieces;
-  } finally {
-    end();
-  }
-}
 
 const unseenBy = (viewerId: number, comments: z.input<typeof Comment>[]): number[] =>
   comments

@@ -102,14 +102,15 @@ export function* inThreadOrder(
   }
 }
 
-/** The answer in pieces. `onRead` is called with each batch. */
-export async function* streamComments(
+type Leveled = { comment: Awaited<ReturnType<typeof listCommentViews>>[number]; level: number };
+
+/** The comments in batches, in the order of threads. */
+export async function* leveledComments(
   db: Db,
   companyId: number,
   taskId: number,
   viewer: Viewer,
-  onRead: (comments: Awaited<ReturnType<typeof listCommentViews>>) => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<Leveled[]> {
   const [row] = await readCommentIndex(db, { companyId, taskId });
   const places = new CommentIndex(row!.packed);
   const countMax = Math.min(batchCommentsMax, Math.max(1, Math.floor(batchPeopleMax / Math.max(1, row!.people))));
@@ -121,25 +122,31 @@ export async function* streamComments(
     }
   }
 
-  let above = 0;
-  let piece = '{"comments":[';
   for (const batch of batchesOf(order(), places.messageBytes, { countMax, weightMax: batchBytesMax })) {
     const records = await listCommentViews(db, companyId, { commentIds: batch.map(places.id) }, viewer);
     const byId = new Map(records.map((record) => [record._id, record]));
-    for (const index of batch) {
-      const record = byId.get(places.id(index));
-      const level = Math.min(levels.get(index)!, above + 1);
+    yield batch.flatMap((index) => {
+      const comment = byId.get(places.id(index));
+      const level = levels.get(index)!;
       levels.delete(index);
-      if (!record) continue;
-      piece += `${closing(above - level)}${level <= above ? ',' : ''}${JSON.stringify(parse(record)).slice(0, -1)},"replies":[`;
-      above = level;
-      if (piece.length >= pieceLengthMin) {
-        yield piece;
-        piece = '';
-      }
-    }
-    onRead(records);
+      return comment ? [{ comment, level }] : [];
+    });
   }
+}
+
+/** The answer in pieces, its comments nested. */
+export async function* threadPieces(batches: AsyncIterable<Leveled[]>): AsyncGenerator<string> {
+  let above = 0;
+  let piece = '{"comments":[';
+  for await (const batch of batches)
+    for (const { comment, level: wanted } of batch) {
+      const level = Math.min(wanted, above + 1);
+      piece += `${closing(above - level)}${level <= above ? ',' : ''}${JSON.stringify(parse(comment)).slice(0, -1)},"replies":[`;
+      above = level;
+      if (piece.length < pieceLengthMin) continue;
+      yield piece;
+      piece = '';
+    }
   yield `${piece}${closing(above - 1)}]}`;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NOT_FOUND } from '../../errors/errors.ts';
-import { listPieces, streamed } from '../../kernel/wire/json-stream.ts';
+import { streamed } from '../../kernel/wire/json-stream.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -40,9 +40,12 @@ export const listLogsOfTask = member('time')
     async function* batches() {
       for await (const some of taskLogsInBatches(db, companyId, taskId)) yield add(some);
     }
-    return streamed(
-      listPieces({ field: 'taskLogs', item: ChargedTaskLog, batches: batches(), others: () => ({ totalSeconds }) }),
-    );
+    return streamed({
+      field: 'taskLogs',
+      item: ChargedTaskLog,
+      batches: batches(),
+      others: () => ({ totalSeconds }),
+    });
   });
 
 /** Up to this many logs, each with up to 10,000 characters, are answered at once. */

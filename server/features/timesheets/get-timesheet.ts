@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { Download, orDownload, requireDownloads } from '../../kernel/wire/download.ts';
 import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
-import { inTurns, listPieces, streamed } from '../../kernel/wire/json-stream.ts';
+import { inTurns, streamed } from '../../kernel/wire/json-stream.ts';
 import { auditExport } from '../../kernel/audit.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -100,7 +100,7 @@ async function toTimesheet(db: Db, scope: Scope, groupBy: Grouping): Promise<z.i
   const rows: Row[] = [];
   for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
     for (const row of next.value) rows.push(row);
-    if (rows.length > shortMax) return streamed(longTimesheet(scope, groupBy, rows, batches));
+    if (rows.length > shortMax) return longTimesheet(scope, groupBy, rows, batches);
   }
   const totals = new Totals();
   totals.add(rows);
@@ -110,13 +110,8 @@ async function toTimesheet(db: Db, scope: Scope, groupBy: Grouping): Promise<z.i
 const shown = ({ seconds, amounts }: Totals, scope: Scope) =>
   scope.amounts ? { totalSeconds: seconds, totalAmounts: amounts } : { totalSeconds: seconds };
 
-/** The pieces of a timesheet whose first rows have been read. */
-function longTimesheet(
-  scope: Scope,
-  groupBy: Grouping,
-  first: Row[],
-  following: AsyncIterable<Row[]>,
-): AsyncGenerator<string> {
+/** A timesheet whose first rows have been read. */
+function longTimesheet(scope: Scope, groupBy: Grouping, first: Row[], following: AsyncIterable<Row[]>): never {
   const { from, to } = scope;
   const totals = new Totals();
   async function* batches() {
@@ -129,7 +124,7 @@ function longTimesheet(
   }
   const item: z.ZodType = rowSchemas[groupBy];
   const others = () => ({ from, to, groupBy, ...shown(totals, scope) });
-  return listPieces({ field: 'rows', item, batches: batches(), others });
+  return streamed({ field: 'rows', item, batches: batches(), others });
 }
 
 type Asked = { db: Db; scope: Scope; groupBy: Grouping };

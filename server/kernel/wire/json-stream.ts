@@ -12,7 +12,8 @@ import { parserOf } from '../parser.ts';
  *   that they wait for, however many long answers are read.
  * - Each item passes the schema of the answer, so nothing undeclared is sent.
  * - If a piece fails, the connection is cut, so that half an answer never looks complete.
- * - Transports that send an answer as one message collect it while it is short, and answer an error otherwise.
+ * - Transports that send an answer as one message collect it while it is short, and answer an error otherwise. One that
+ *   shows a part of it reads the list instead of the pieces.
  */
 
 /** The limit of a collected answer on a WebSocket, in characters. */
@@ -45,9 +46,12 @@ export async function* inTurns<Piece>(pieces: AsyncIterable<Piece>): AsyncGenera
 
 export class JsonStream {
   readonly pieces: AsyncIterable<string>;
+  /** The same answer as records. Either these or the pieces can be read. */
+  readonly list: ListStream | undefined;
 
-  constructor(pieces: AsyncIterable<string>) {
+  constructor(pieces: AsyncIterable<string>, list?: ListStream) {
     this.pieces = inTurns(pieces);
+    this.list = list && { ...list, batches: inTurns(list.batches) };
   }
 
   /** The answer as a value, for transports without pieces. */
@@ -63,9 +67,11 @@ export class JsonStream {
 }
 
 /** A stream in place of the declared answer; code that reads the answer as a value never sees it. */
-export const streamed = (pieces: AsyncIterable<string>): never => new JsonStream(pieces) as never;
+export const streamed = <Item extends z.ZodType>(list: ListStream<Item>, pieces = listPieces(list)): never =>
+  new JsonStream(pieces, list) as never;
 
-type ListStream<Item extends z.ZodType> = {
+/** An object with a list that comes in batches. */
+export type ListStream<Item extends z.ZodType = z.ZodType> = {
   /** The field that holds the list. */
   field: string;
   item: Item;
@@ -74,9 +80,7 @@ type ListStream<Item extends z.ZodType> = {
   others?: () => object;
 };
 
-/** An object with a list that comes in batches. */
-export async function* listPieces<Item extends z.ZodType>(options: ListStream<Item>): AsyncGenerator<string> {
-  const { field, item, batches, others = () => ({}) } = options;
+async function* listPieces({ field, item, batches, others = () => ({}) }: ListStream): AsyncGenerator<string> {
   const parse = parserOf(item);
   let piece = `{${JSON.stringify(field)}:[`;
   let separator = '';

@@ -28,10 +28,12 @@ export async function callTool(tool: Tool, agent: Agent, all: Given): Promise<Re
     // A list that goes on is answered alone.
     if (place && place.of !== name) continue;
     const input = await inputOf(one, { agent, given, place, lookUp, takesNames: tool.about.kind !== 'delete' });
-    const answer = await callOperation(agent, one.operation, input, idempotencyKey).catch((error: unknown) => {
+    const at = place ?? { of: name, skip: 0 };
+    const how = { idempotencyKey, skip: at.skip };
+    const answer = await callOperation(agent, one.operation, input, how).catch((error: unknown) => {
       throw inArguments(one, toApiError(error));
     });
-    sections.push({ name, part: one, answer, place: place ?? { of: name, skip: 0 } });
+    sections.push({ name, part: one, place: at, ...answer });
   }
   const result = fitResult(sections, textFrom);
   return tool.name === 'who_am_i' ? withPresent(result, agent.services.clock.now()) : result;

@@ -97,8 +97,8 @@ async function findInPages(
   return { candidates, hasMore: true };
 }
 
-const query = (agent: Agent, name: string, input: Record<string, unknown>) =>
-  callOperation(agent, { name, type: 'query' }, input);
+const query = async (agent: Agent, name: string, input: Record<string, unknown>) =>
+  (await callOperation(agent, { name, type: 'query' }, input)).answer;
 
 type Row = Record<string, unknown>;
 const rows = (list: unknown) => list as Row[];
