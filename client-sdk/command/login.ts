@@ -54,8 +54,10 @@ export const login: Shortcut = {
         ? await loginByKey(call)
         : await loginByPerson(call, values['password'] === true ? 'password' : 'code');
       await endSession(before, signal);
-      const caller = await findCaller(client, signal);
-      if (caller) print(`Signed in at ${url} as ${nameOf(caller)}.\n`);
+      // The sign-in is stored, so it has succeeded even if this fails.
+      const caller = await findCaller(client, signal).catch(() => undefined);
+      if (caller === undefined) print(`Signed in at ${url}.\n`);
+      else if (caller) print(`Signed in at ${url} as ${nameOf(caller)}.\n`);
       else print(`Signed in at ${url}. You are in no company yet: \`wms invitations list\` shows who invites you.\n`);
       if (setting('WMS_API_KEY') !== undefined)
         process.stderr.write('WMS_API_KEY is set, and is used instead as long as it is.\n');

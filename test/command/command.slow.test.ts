@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { givenFile, scriptFolder } from '../examples/run-script.ts';
+import { answer, refuse, startAnswering } from '../sdk/answering.ts';
 import { password, startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 import { openWms } from './wms.ts';
@@ -79,6 +80,21 @@ describe('signing in', () => {
     expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('(INVALID_CREDENTIALS)')]);
     const right = await other.run(parameters, {}, `${password}\n`);
     expect([right.code, right.stdout + right.stderr]).toEqual([0, expect.not.stringContaining(password)]);
+  });
+
+  test('succeeds where it cannot be read afterwards who signed in', async () => {
+    const { email } = await service.addEmployee(admin);
+    const signedIn = await fetch(`${service.url}/trpc/auth.login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    const { result } = (await signedIn.json()) as { result: { data: unknown } };
+    const { url } = await startAnswering(answer(result.data), refuse(403, 'FORBIDDEN'));
+    const other = await openWms({ WMS_URL: url });
+    const login = await other.run(['login', '--email', email, '--password'], {}, `${password}\n`);
+    expect(login).toMatchObject({ code: 0, stdout: `Signed in at ${url}.\n` });
+    expect(await other.run(['whoami'], { WMS_URL: url })).toMatchObject({ code: 4 });
   });
 });
 
