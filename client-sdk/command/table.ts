@@ -424,7 +424,7 @@ export const commands: Record<string, Command> = {
     section: "Employees",
     rest: "PATCH /api/employees/{_id}/",
     summary: "Change an employee",
-    description: "Any subset of the fields; what is left out stays, `null` clears.\n\n- **Profile** (`first_name`, `last_name`, `name`, `phone`, `date_of_birth`, `date_of_joining`, `gender`, `country_code`): the employee themself or an admin. A `name` that is set by itself stays until `null` brings \"first last\" back.\n- **Standing** (`email`, `designation`, `salary`, `isAdmin`, `isTeamLeader`, `is_active`): admins only, on themselves too.\n- `is_active: false` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.\n- `isAdmin: false` ends the sessions that the API keys of the employee opened for others.\n- `email`: the new address is invited (`invitationStatus: \"pending\"`), and only its owner can accept. Sessions and API keys of the employee end, and their notification preferences are deleted. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again.",
+    description: "Any subset of the fields; what is left out stays, `null` clears.\n\n- **Profile** (`first_name`, `last_name`, `name`, `phone`, `date_of_birth`, `date_of_joining`, `gender`, `country_code`): the employee themself or an admin. A `name` that is set by itself stays until `null` brings \"first last\" back.\n- **Standing** (`email`, `designation`, `salary`, `isAdmin`, `isTeamLeader`, `is_active`): admins only, on themselves too.\n- `is_active: false` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.\n- `isAdmin: false` ends the sessions that the API keys of the employee opened for others.\n- `email`: the new address is invited (`invitationStatus: \"pending\"`), and only its owner can accept. Sessions and API keys of the employee end, and their notification preferences are deleted. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again. Somebody who is inactive or deleted is mailed the invitation when they are active again.",
     example: {"_id":42,"phone":"+44 20 7946 0958","designation":"Lead engineer","isTeamLeader":true},
     operands: ["_id"],
     fields: {
@@ -492,7 +492,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/employees/{_id}/restore/",
     summary: "Take the deletion of an employee back",
-    description: "The employee is active again, with the permissions and the work that they had, and has to sign in again. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be restored.",
+    description: "The employee is active again, with the permissions and the work that they had, and has to sign in again. An invitation that was not mailed before is mailed now. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be restored.",
     example: {"_id":42},
     operands: ["_id"],
     fields: {

@@ -3231,6 +3231,7 @@ export interface EmployeesOperations {
    * accept. Sessions and API keys of the employee end, and their notification preferences are deleted.
    * The account that had accepted keeps its password, identities and other companies, is told by mail,
    * and has no way back in. Sending the address of somebody who has not accepted yet invites them again.
+   * Somebody who is inactive or deleted is mailed the invitation when they are active again.
    *
    * REST: `PATCH /api/employees/{_id}/`
    *
@@ -3304,8 +3305,8 @@ export interface EmployeesOperations {
    * Take the deletion of an employee back.
    *
    * The employee is active again, with the permissions and the work that they had, and has to sign in
-   * again. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be
-   * restored.
+   * again. An invitation that was not mailed before is mailed now. Restoring an employee who is not
+   * deleted changes nothing, and one who was erased cannot be restored.
    *
    * REST: `POST /api/employees/{_id}/restore/`
    *

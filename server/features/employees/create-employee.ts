@@ -63,7 +63,8 @@ export const createEmployee = admin('people')
       salary: input.salary ?? null,
       now,
     });
-    await inviteEmployee(db, { companyId, employeeId, email: input.email, invitedById: caller.employeeId, now });
+    const invitation = { companyId, employeeId, email: input.email, invitedById: caller.employeeId, now };
+    await inviteEmployee(db, invitation, { isActive: true });
     const row = await getEmployee(db, companyId, employeeId);
     recordEmployee(db, employeeCreated, row, { actorId: caller.employeeId, at: now, settings: services.settings });
     return toEmployee(row, caller, services.settings);

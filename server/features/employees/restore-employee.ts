@@ -7,6 +7,7 @@ import { EMPLOYEE_ERASED } from './errors.ts';
 import { employeeRestored } from './events.ts';
 import { getEmployee, lockEmployee, toEmployee } from './queries.ts';
 import { Employee } from './schemas.ts';
+import { inviteActivated } from '../memberships/membership.ts';
 import { lockAdmins } from './employment.ts';
 import { recordEmployee } from './record-change.ts';
 
@@ -16,7 +17,7 @@ export const restoreEmployee = admin('people')
       section: 'Additions',
       summary: 'Take the deletion of an employee back',
       description:
-        'The employee is active again, with the permissions and the work that they had, and has to sign in again. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be restored.',
+        'The employee is active again, with the permissions and the work that they had, and has to sign in again. An invitation that was not mailed before is mailed now. Restoring an employee who is not deleted changes nothing, and one who was erased cannot be restored.',
       errors: [PLAN_LIMIT_REACHED, EMPLOYEE_ERASED],
       changes: [employeeRestored],
       example: { _id: 42 },
@@ -39,6 +40,9 @@ export const restoreEmployee = admin('people')
         .where('company_id', '=', companyId)
         .where('employee_id', '=', input._id)
         .execute();
+      const invitedById = caller.employeeId;
+      if (row.account_id === null)
+        await inviteActivated(db, { companyId, employeeId: input._id, email: row.email, invitedById, now });
     }
     const after = await getEmployee(db, companyId, input._id);
     const by = { actorId: caller.employeeId, at: now, settings: services.settings };

@@ -5,7 +5,12 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
-import { endSessionsOpenedByKeysOf, inviteEmployee, unlinkAccount } from '../memberships/membership.ts';
+import {
+  endSessionsOpenedByKeysOf,
+  inviteActivated,
+  inviteEmployee,
+  unlinkAccount,
+} from '../memberships/membership.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
 import { EMPLOYEE_DELETED, EMPLOYEE_ERASED, EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
 import { employeeUpdated } from './events.ts';
@@ -48,7 +53,7 @@ export const updateEmployee = member('people')
 - **Standing** (\`email\`, \`designation\`, \`salary\`, \`isAdmin\`, \`isTeamLeader\`, \`is_active\`): admins only, on themselves too.
 - \`is_active: false\` ends every session and API key of the employee; their running timer stops at that moment and its time is logged. The last active admin can be neither demoted nor deactivated. A deleted employee becomes active by being restored.
 - \`isAdmin: false\` ends the sessions that the API keys of the employee opened for others.
-- \`email\`: the new address is invited (\`invitationStatus: "pending"\`), and only its owner can accept. Sessions and API keys of the employee end, and their notification preferences are deleted. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again.`,
+- \`email\`: the new address is invited (\`invitationStatus: "pending"\`), and only its owner can accept. Sessions and API keys of the employee end, and their notification preferences are deleted. The account that had accepted keeps its password, identities and other companies, is told by mail, and has no way back in. Sending the address of somebody who has not accepted yet invites them again. Somebody who is inactive or deleted is mailed the invitation when they are active again.`,
       errors: [
         FORBIDDEN,
         ADMIN_REQUIRED,
@@ -96,8 +101,11 @@ export const updateEmployee = member('people')
     }
     const employee = { companyId, employeeId };
     if (isNewAddress) await unlinkAccount(db, employee, { actorId, now });
+    const invitation = { ...employee, email: patch.email ?? row.email, invitedById: actorId, now };
+    const isActive = patch.is_active ?? row.is_active;
     if (isNewAddress || (patch.email !== undefined && row.account_id === null))
-      await inviteEmployee(db, { ...employee, email: patch.email!, invitedById: actorId, now });
+      await inviteEmployee(db, invitation, { isActive });
+    else if (isActive && !row.is_active && row.account_id === null) await inviteActivated(db, invitation);
     if (patch.is_active === false) await offboardEmployee(db, employee, { because: 'deactivated', actorId, now });
     else if (patch.isAdmin === false) await endSessionsOpenedByKeysOf(db, employee, 'no longer an admin', now);
     const after = await getEmployee(db, companyId, employeeId);

@@ -27,13 +27,19 @@ export type EmployeeRef = { companyId: number; employeeId: number };
 /** Why access ends, and by whom: an employee of the same company, or the service (null). */
 export type Ending = { because: string; actorId: number | null; now: Date };
 
-/** Invites an employee at their current address; an earlier invitation is withdrawn. */
+type NewInvitation = EmployeeRef & { email: string; invitedById: number; now: Date };
+
+/**
+ * Invites an employee at their current address; an earlier invitation is withdrawn. While the employee is not active, it is not
+ * mailed: {@link inviteActivated} does that.
+ */
 export async function inviteEmployee(
   db: Db,
-  { companyId, employeeId, email, invitedById, now }: EmployeeRef & { email: string; invitedById: number; now: Date },
+  { companyId, employeeId, email, invitedById, now }: NewInvitation,
+  { isActive }: { isActive: boolean },
 ): Promise<void> {
   await endOpenInvitation(db, { companyId, employeeId }, 'withdrawn', now);
-  const isMailed = await mayMailInvitation(db, { companyId, email, now });
+  const isMailed = isActive && (await mayMailInvitation(db, { companyId, email, now }));
   const { invitation_id: invitationId } = await db
     .insertInto('invitations')
     .values({
@@ -49,6 +55,23 @@ export async function inviteEmployee(
   if (!isMailed) return;
   const payload = { companyId, invitationId };
   await enqueueJob(db, sendInvitation, { dedupeKey: `${companyId} ${invitationId}`, payload, now });
+}
+
+/**
+ * Invites an employee without an account who has become active, unless they have the link of their invitation already, or have
+ * answered it. An inactive employee of an imported company was not invited yet.
+ */
+export async function inviteActivated(db: Db, invitation: NewInvitation): Promise<void> {
+  const last = await db
+    .selectFrom('invitations')
+    .where('company_id', '=', invitation.companyId)
+    .where('employee_id', '=', invitation.employeeId)
+    .select(['token_hash', 'ended_at'])
+    .orderBy('invitation_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last && (last.ended_at !== null || last.token_hash !== null)) return;
+  await inviteEmployee(db, invitation, { isActive: true });
 }
 
 /** Links the account to the invited employee. Returns false if the invitation was ended in the meantime. */

@@ -235,6 +235,85 @@ describe('an invitation', () => {
     expect(mailbox.to(email)).toHaveLength(5);
   });
 
+  describe('of somebody who is inactive or deleted', () => {
+    type Act = (admin: Actor, path: string) => Promise<Answer>;
+    const ways: [string, { leave: Act; comeBack: Act }][] = [
+      [
+        'inactive',
+        {
+          leave: (admin, path) => admin.patch(path, { is_active: false }),
+          comeBack: (admin, path) => admin.patch(path, { is_active: true }),
+        },
+      ],
+      [
+        'deleted',
+        { leave: (admin, path) => admin.delete(path), comeBack: (admin, path) => admin.post(`${path}restore/`) },
+      ],
+    ];
+    const mailsTo = async (email: string) => {
+      await service.drain();
+      return mailbox.to(email).length;
+    };
+
+    test.each(ways)('is mailed once when they are active again: %s', async (_name, { leave, comeBack }) => {
+      const admin = await service.registerCompany();
+      const { employeeId } = await invite(admin, newAddress());
+      const path = `/api/employees/${employeeId}/`;
+      await leave(admin, path);
+      const email = newAddress();
+      // None of these is mailed, and so none counts against the three a day.
+      for (let again = 0; again < 4; again += 1)
+        expect((await admin.patch(path, { email })).body).toMatchObject({ invitationStatus: 'pending' });
+      expect(await mailsTo(email)).toBe(0);
+      expect((await comeBack(admin, path)).body).toMatchObject({ isActive: true, invitationStatus: 'pending' });
+      expect(await mailsTo(email)).toBe(1);
+      const login = await loginByCode(email);
+      expect(login.body.employee._id).toBe(employeeId);
+    });
+
+    test.each(ways)(
+      'is not mailed again if they have its link, or declined: %s',
+      async (_name, { leave, comeBack }) => {
+        const admin = await service.registerCompany();
+        const there = await service.registerCompany();
+        const { employeeId } = await invite(admin, there.email);
+        const path = `/api/employees/${employeeId}/`;
+        const before = await mailsTo(there.email);
+        await leave(admin, path);
+        await comeBack(admin, path);
+        expect(await mailsTo(there.email)).toBe(before);
+        const login = await loginByCode(there.email);
+        const [{ _id: id }] = await openTo(login);
+        await service.as(login.body).post(`/api/invitations/${id}/decline/`);
+        await leave(admin, path);
+        await comeBack(admin, path);
+        expect(await openTo(login)).toEqual([]);
+      },
+    );
+
+    test('is made when they are active, if they came with an import and had none', async () => {
+      const admin = await service.registerCompany();
+      const email = newAddress();
+      const { employeeId } = await invite(admin, email);
+      const path = `/api/employees/${employeeId}/`;
+      await admin.patch(path, { is_active: false });
+      await service.database.db.deleteFrom('invitations').where('employee_id', '=', employeeId).execute();
+      expect(await mailsTo(email)).toBe(0);
+      await admin.patch(path, { is_active: true });
+      expect(await mailsTo(email)).toBe(1);
+    });
+
+    test('is not mailed with a change that also deactivates, and is with one that also activates', async () => {
+      const admin = await service.registerCompany();
+      const { employeeId } = await invite(admin, newAddress());
+      const path = `/api/employees/${employeeId}/`;
+      const [first, second] = [newAddress(), newAddress()];
+      await admin.patch(path, { is_active: false, email: first });
+      await admin.patch(path, { is_active: true, email: second });
+      expect([await mailsTo(first), await mailsTo(second)]).toEqual([0, 1]);
+    });
+  });
+
   test('is mailed to 200 strangers a day at most while the company is on trial', async () => {
     const admin = await service.registerCompany();
     const { employeeId } = await invite(admin, newAddress());
