@@ -92,6 +92,7 @@ export async function endTimer(
     link: `${settings.appUrl}/tasks/${timer.task_id}`,
     actorId: null,
     taskId: timer.task_id,
+    projectId: project.projectId,
   };
   await notify(db, companyId, [notification], now);
   return undefined;

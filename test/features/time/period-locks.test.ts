@@ -323,7 +323,12 @@ describe('a timer that nobody stops', () => {
     expect(await db.selectFrom('timers').where('company_id', '=', admin.companyId).selectAll().execute()).toEqual([]);
     expect(await logsOf(admin.companyId)).toEqual(before);
     const { body } = await (await service.signIn(grace.email)).get(`/notifications/recipient/${grace.employeeId}/`);
-    expect(body.results[0].title).toBe('Your timer ended, and its time was not logged');
+    const { body: task } = await admin.get(`/api/tasks/${taskId}/`);
+    expect(body.results[0]).toMatchObject({
+      title: 'Your timer ended, and its time was not logged',
+      taskId,
+      projectId: task.projectId,
+    });
   });
 });
 
