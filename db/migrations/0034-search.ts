@@ -262,6 +262,6 @@ const matches = () => `
   end $$`;
 
 /** The branches of a CASE over the kinds. */
-function byKind(valueOf: (kind: (typeof searched)[number]) => string): string {
+export function byKind(valueOf: (kind: (typeof searched)[number]) => string): string {
   return searched.map((one) => `when '${one.kind}' then '${valueOf(one).replaceAll("'", "''")}'`).join(' ');
 }

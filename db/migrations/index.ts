@@ -38,6 +38,7 @@ import * as plannedTerms from './0037-planned-terms.ts';
 import * as mentionMails from './0038-mention-mails.ts';
 import * as lockedManualAdd from './0039-locked-manual-add.ts';
 import * as importedProjects from './0040-imported-projects.ts';
+import * as searchSteps from './0041-search-steps.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -80,4 +81,5 @@ export const migrations: Record<string, Migration> = {
   '0038-mention-mails': mentionMails,
   '0039-locked-manual-add': lockedManualAdd,
   '0040-imported-projects': importedProjects,
+  '0041-search-steps': searchSteps,
 };
