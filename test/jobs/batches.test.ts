@@ -115,21 +115,19 @@ test('comments that wait together notify and mail everybody as one by one, also 
 
 test('likes that wait together tell the same as one by one, also where they are run twice; one taken back tells nobody', async () => {
   const owner = await service.registerCompany();
-  const [author, ...likers] = [
-    await service.addEmployee(owner),
-    await service.addEmployee(owner),
-    await service.addEmployee(owner),
-  ];
+  const author = await service.addEmployee(owner);
+  const liker = await service.addEmployee(owner);
+  const likers = [liker, await service.addEmployee(owner)];
   const { companyId } = owner;
   const { taskId } = await startWork(owner);
   const comments: number[] = [];
   for (const message of ['One', 'Two', 'Three'])
-    comments.push((await author!.post('/api/task-chats/', { taskId, sender: author!.employeeId, message })).body._id);
+    comments.push((await author.post('/api/task-chats/', { taskId, sender: author.employeeId, message })).body._id);
   await service.drain();
   const likes = comments.flatMap((commentId) => likers.map(({ employeeId }) => ({ companyId, commentId, employeeId })));
   for (const { commentId, employeeId } of likes)
     await likers.find((one) => one.employeeId === employeeId)!.post(`/api/like-chat/${employeeId}/${commentId}/`);
-  await likers[0]!.post(`/api/dislike-chat/${likers[0]!.employeeId}/${comments[2]}/`);
+  await liker.post(`/api/dislike-chat/${liker.employeeId}/${comments[2]}/`);
   const run = () => commentLiked.runBatch!({ ...app.services, mailer: mailbox }, companyId, [...likes, likes[0]!]);
   await run();
   await run();
@@ -140,11 +138,11 @@ test('likes that wait together tell the same as one by one, also where they are 
     return rows.map(({ cause }) => cause).toSorted();
   };
   const expected = likes
-    .filter(({ commentId, employeeId }) => commentId !== comments[2] || employeeId !== likers[0]!.employeeId)
+    .filter(({ commentId, employeeId }) => commentId !== comments[2] || employeeId !== liker.employeeId)
     .map(({ commentId, employeeId }) => `comment ${commentId} liked by ${employeeId}`)
     .toSorted();
-  expect([await told(owner.employeeId), await told(author!.employeeId)]).toEqual([expected, expected]);
-  expect(await told(likers[0]!.employeeId)).toEqual([]);
+  expect([await told(owner.employeeId), await told(author.employeeId)]).toEqual([expected, expected]);
+  expect(await told(liker.employeeId)).toEqual([]);
 });
 
 test('assignments that wait together tell the same as one by one, also where they are run twice', async () => {
