@@ -39,6 +39,7 @@ import * as mentionMails from './0038-mention-mails.ts';
 import * as lockedManualAdd from './0039-locked-manual-add.ts';
 import * as importedProjects from './0040-imported-projects.ts';
 import * as searchSteps from './0041-search-steps.ts';
+import * as rareTitles from './0042-rare-titles.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -82,4 +83,5 @@ export const migrations: Record<string, Migration> = {
   '0039-locked-manual-add': lockedManualAdd,
   '0040-imported-projects': importedProjects,
   '0041-search-steps': searchSteps,
+  '0042-rare-titles': rareTitles,
 };

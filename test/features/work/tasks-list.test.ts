@@ -135,6 +135,21 @@ describe('the list of tasks', () => {
     expect(await list('q=gear&page=50')).toMatchObject({ total: 1000, isTotalCapped: true, results: { length: 20 } });
   });
 
+  test('reads the tasks with a part that few of the newest thousand have, and not the whole company', async () => {
+    const company = await service.registerCompany();
+    const projectId = await startProject(company);
+    await sql`
+      insert into tasks (company_id, project_id, title, owner_id, created_at, updated_at)
+      select ${company.companyId}, ${projectId}, case when n % 20 = 0 then 'Gear' when n % 50 = 1 then 'Zeppelin' else 'Wheel' end,
+        ${company.employeeId}, now(), now()
+      from generate_series(1, 1000) as n`.execute(service.database.db);
+    const { rows } = await sql`
+      select cardinality(tasks_titled(${company.companyId}, '%zeppelin%', 2001)) as few,
+        tasks_titled(${company.companyId}, '%gear%', 2001) as many`.execute(service.database.owner.db);
+    // What is null is looked for from the newest task on.
+    expect(rows).toEqual([{ few: 20, many: null }]);
+  });
+
   test('takes the wildcards of q for letters', async () => {
     const company = await service.registerCompany();
     const projectId = await startProject(company);
