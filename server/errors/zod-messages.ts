@@ -13,8 +13,10 @@ z.config({
     if (issue.code === 'invalid_type')
       return `must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
     if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
-    if (issue.code === 'too_small' && issue.origin !== 'string') return `must be at least ${String(issue.minimum)}`;
-    if (issue.code === 'too_big' && issue.origin !== 'string') return `must be at most ${String(issue.maximum)}`;
+    if (issue.code === 'too_small' && issue.origin !== 'string')
+      return `must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${String(issue.minimum)}`;
+    if (issue.code === 'too_big' && issue.origin !== 'string')
+      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${String(issue.maximum)}`;
     return undefined;
   },
 });

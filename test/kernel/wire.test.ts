@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { z } from '../../server/errors/zod-messages.ts';
+import { id } from '../../server/kernel/wire/fields.ts';
 import { day, timestamp } from '../../server/kernel/wire/moments.ts';
 
 const numbers = (first: number, last: number): number[] =>
@@ -27,4 +29,13 @@ test.each([0, 1, 4, 100, 400, 1900, 2000, 2024, 2026, 9999])(
 
 test.each(['', '2026-3-1', '2026-03-01 ', '20260301', '2026-03-01T00:00', '٢٠٢٦-٠٣-٠١'])('%j is no day', (text) => {
   expect(day.safeParse(text).success).toBe(false);
+});
+
+test.each([
+  [id, 0, 'must be greater than 0'],
+  [z.number().lt(5), 5, 'must be less than 5'],
+  [z.number().min(1), 0, 'must be at least 1'],
+  [z.number().max(5), 6, 'must be at most 5'],
+])('says whether a bound itself is allowed: %#', (schema, value, message) => {
+  expect(schema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual([message]);
 });
