@@ -79,7 +79,10 @@ test('of many who are restored and activated at once, as many are as there are p
 async function companyWithLeavers(leave: (admin: Actor, id: number) => Promise<Answer>) {
   const admin = await service.registerCompany();
   await subscribe(service, admin, 'enterprise');
-  const leavers = await Promise.all(Array.from({ length: 64 }, () => add(admin)));
+  const leavers: Answer[] = [];
+  for (let added = 0; added < 64; added += 8)
+    leavers.push(...(await Promise.all(Array.from({ length: 8 }, () => add(admin)))));
+  expect(leavers.filter(({ status }) => status !== 200)).toEqual([]);
   const left = await Promise.all(leavers.map(({ body }) => leave(admin, body._id)));
   expect(left.filter(({ status }) => status !== 200)).toEqual([]);
   await Promise.all(Array.from({ length: starterPlaces - 4 }, () => add(admin)));
