@@ -21,7 +21,7 @@ export const hashSecret = (secret: string): string => createHash('sha256').updat
  * get a new session (`isForSession`), the refresh token must be valid whatever the access token is.
  *
  * The same request may be authenticated again, for a further call of its WebSocket or after its body. Nothing is issued
- * then, so its refresh token may have been rotated meanwhile; whether the session is live is read each time.
+ * then, so its refresh token may have been rotated since; whether the session is live is read each time.
  */
 export async function authenticate(
   { services, request }: Context,
@@ -44,13 +44,16 @@ export async function authenticate(
   const access = verifying instanceof Promise ? await verifying : verifying;
   const refreshing = request.refreshToken === undefined ? undefined : tokens.verifyRefresh(request.refreshToken);
   const refresh = refreshing instanceof Promise ? await refreshing : refreshing;
-  checkSameSession(services, refresh, access, now);
+  const cameGood = request.hasGoodTokens === true;
+  checkSameSession(services, refresh, access, cameGood ? undefined : now);
 
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
   const caller = toSession(access.sessionId, await credentials.findSession(access.sessionId), credentials);
-  const isToRenew = isExpired && request.hasGoodTokens !== true;
-  if (refresh && (isToRenew || isForSession)) await checkRefreshToken(services, refresh);
+  const isToRenew = isExpired && !cameGood;
+  // The pair of a WebSocket is that of its opening: one that was replaced since opens no session, and is no sign of theft.
+  const endsSession = !(cameGood && request.connection);
+  if (refresh && (isToRenew || isForSession)) await checkRefreshToken(services, refresh, { endsSession });
   if (isToRenew && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
   request.hasGoodTokens = true;
   request.noteAuthenticated();
@@ -69,7 +72,8 @@ function checkSameSession(
   { settings }: Services,
   refresh: RefreshClaims | undefined,
   access: TokenClaims,
-  now: Date,
+  /** Undefined where the refresh token has not expired when it came. */
+  now: Date | undefined,
 ): void {
   if (!refresh) {
     if (settings.requireTokenPair) throw TOKEN_PAIR_REQUIRED();
@@ -77,7 +81,7 @@ function checkSameSession(
   }
   if (refresh.sessionId !== access.sessionId) throw TOKEN_PAIR_REQUIRED();
   // Another tab may have rotated it: its generation matters only when a new token is issued.
-  if (refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
+  if (now && refresh.expiresAt <= now) throw INVALID_TOKEN({ detail: 'The refresh token has expired: sign in again.' });
 }
 
 function toSession(sessionId: number, row: SessionRow | undefined, credentials: Credentials): Caller {

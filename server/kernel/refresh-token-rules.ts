@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts';
 import type { Services } from './context.ts';
-import { SESSION_ENDED } from '../errors/errors.ts';
+import { INVALID_TOKEN, SESSION_ENDED } from '../errors/errors.ts';
 import { Concerning } from './security-log.ts';
 import { refreshLifetimeMs } from '../platform/tokens.ts';
 
@@ -21,17 +21,22 @@ export const sessionEnd = (signedInAt: Date, now: Date): Date =>
  * Returns the live session of a genuine refresh token, before a token or session is issued from it: a refresh, an
  * access token for an expired one, a change of company. The token must be the session's current one, or its predecessor
  * for 10 seconds. An older one was used twice, so it was stolen: that ends the session even though the request fails.
- * So call it before the first statement of a mutation's transaction.
+ * So call it before the first statement of a mutation's transaction. Without `endsSession` it is refused only.
  */
 export async function checkRefreshToken(
   { database, clock }: Pick<Services, 'database' | 'clock'>,
   { sessionId, generation }: { sessionId: number; generation: number },
+  { endsSession = true } = {},
 ): Promise<LiveSession> {
   const now = clock.now();
   // A session belongs to its account, in any company.
   const { db } = database.acrossCompanies;
   const session = await getLiveSession(db, sessionId, now);
   if (!isStolen(session, generation, now)) return session;
+  if (!endsSession)
+    throw INVALID_TOKEN({
+      detail: 'The refresh token of this connection was replaced: connect again with the current pair.',
+    });
   await db
     .updateTable('sessions')
     .set({ ended_at: now, ended_because: 'refresh token used twice' })

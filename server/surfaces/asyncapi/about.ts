@@ -6,7 +6,8 @@ export const about = `Changes of tasks, task logs, timers, projects, comments an
 The subscriptions are tRPC's, at \`/trpc\`, over two transports with the same events:
 * **WebSocket** (\`wsLink\`): connect to \`/trpc?connectionParams=1\` and send the credentials in the first message, as
   \`connectionParams: {accessToken, refreshToken}\` or \`{apiKey}\`. They are good for as long
-  as the session is live and the connection open, however old the tokens get. An unauthenticated connection is closed after
+  as the session is live and the connection open, however old the tokens get; an operation that answers a new session needs the
+  current pair, on a new connection. An unauthenticated connection is closed after
   30 seconds. Pages may connect from the service's own origin and from those that the operator allows.
 * **Server-sent events** (\`httpSubscriptionLink\`): send the tokens as headers, \`Authorization\` and
   \`X-Refresh-Token\`, which takes an \`EventSource\` that can send headers (a ponyfill such as \`eventsource\`). Tokens in

@@ -207,6 +207,29 @@ describe('the token pair of a WebSocket', () => {
     await close();
   });
 
+  test('is good for them for longer than its refresh token lives, while the session goes on', async () => {
+    const pair = await newSession();
+    const { client, close } = overWebSocket(service.url, pair);
+    expect((await client.sessions.list.query()).sessions).not.toEqual([]);
+    clock.advance({ days: 20 });
+    expect((await refresh(pair)).status).toBe(200);
+    clock.advance({ days: 11 });
+    expect((await client.sessions.list.query()).sessions).not.toEqual([]);
+    await close();
+  });
+
+  test('opens no other session once it was replaced, which is refused and ends nothing', async () => {
+    const pair = await newSession();
+    const { client, close } = overWebSocket(service.url, pair);
+    await client.sessions.list.query();
+    const current = (await refresh(pair)).body as TokenPair;
+    clock.advance({ seconds: 11 });
+    const asked = client.auth.tokenLogin.mutate({ email: ada.email, company_id: ada.companyId });
+    await expect(asked).rejects.toMatchObject({ data: { code: 'INVALID_TOKEN' } });
+    expect((await service.as(current).get('/api/sessions/')).status).toBe(200);
+    await close();
+  });
+
   test('opens none where it has expired and is not the current one: that ends the session', async () => {
     const stolen = await newSession();
     const current = (await refresh(stolen)).body as TokenPair;
