@@ -86,7 +86,11 @@ export async function takeMailAllowance(
       from mentioned order by address_hash
       on conflict (company_id, address_hash, is_invited) do update set
         count = case when m.ends_at <= ${now}::timestamptz then 1 else m.count + 1 end,
-        ends_at = case when m.ends_at <= ${now}::timestamptz then excluded.ends_at else m.ends_at end
+        -- An invited person gets no more than that within any day: it begins with the last mail that was sent.
+        ends_at = case
+          when m.ends_at <= ${now}::timestamptz or (m.is_invited and m.count < ${toInvitedDailyMax}::integer) then excluded.ends_at
+          else m.ends_at
+        end
       returning address_hash, count
     )
     select employee_id, address_hash from mentioned join counted using (address_hash)

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 
 /*
- * Invitations are the only mail that a company can have sent to outsiders, so they are limited: to one address 3 a day
- * from one company, and 200 a day in all from a company that has not paid yet. Further invitations are created and can
- * be accepted, but are not mailed.
+ * Invitations are mail that a company can have sent to outsiders, as mails of mentions are (comments/mention-mail.ts), so they
+ * are limited: to one address 3 a day from one company, and 200 a day in all from a company that has not paid yet. Further
+ * invitations are created and can be accepted, but are not mailed.
  */
 const toOneAddressMax = 3;
 const fromTrialMax = 200;

@@ -135,6 +135,10 @@ async function insertInOrder(db: Db, companyId: number, all: NewNotification[], 
       select ${companyId}::bigint, recipient_id, cause, app_type, category, priority, title, message, link, actor_id, task_id,
         comment_id, project_id, is_mention, last_created_at
       from given join counts on employee_id = recipient_id
+      where not exists (
+        select from unlisted_notifications as u
+        where u.company_id = ${companyId}::bigint and u.employee_id = recipient_id and u.cause = given.cause
+      )
       order by recipient_id, position
       on conflict (company_id, recipient_id, cause) do nothing
       returning notification_id, recipient_id, cause, created_at

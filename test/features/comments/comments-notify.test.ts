@@ -308,6 +308,41 @@ describe('mails of mentions', () => {
     }
   });
 
+  test('are at most 3 within any day to such an address', async () => {
+    const taskId = await insertTask(service, ada);
+    const email = 'patient@elsewhere.example';
+    await ada.post('/employee/add/', { first_name: 'Some', last_name: 'Body', companyId: ada.companyId, email });
+    const mention = async (times: number) => {
+      const author = await service.signIn(grace.email);
+      for (let n = 1; n <= times; n += 1) await write(author, taskId, `@${email}`);
+      await service.drain();
+    };
+    await mention(1);
+    service.clock.advance({ hours: 23, minutes: 50 });
+    await mention(3);
+    service.clock.advance({ minutes: 15 });
+    await mention(4);
+    expect(mentionsTo({ email })).toHaveLength(3);
+    service.clock.advance({ hours: 24 });
+    await mention(1);
+    expect(mentionsTo({ email })).toHaveLength(4);
+  });
+
+  test('are not sent again, nor shown, where somebody who was told by mail alone wants them in the app since', async () => {
+    const taskId = await insertTask(service, ada);
+    const author = await service.signIn(grace.email);
+    const away = await service.addEmployee(ada, { first_name: 'Later' });
+    await wishMailAlone(away);
+    const commentId = await write(author, taskId, 'First', { mentionedEmails: [away.email] });
+    await service.drain();
+    await away.put(`/api/notification-preferences/${away.employeeId}/`, { message: { inApp: true, email: true } });
+    for (const mentionedEmails of [[], [away.email]])
+      await author.patch(`/api/edit-task-chats/${commentId}/`, { mentionedEmails });
+    await service.drain();
+    expect(mentionsTo(away)).toHaveLength(1);
+    expect((await away.get(`/notifications/recipient/${away.employeeId}/`)).body.total).toBe(0);
+  });
+
   test('are limited for people who want them by mail alone as well, and are sent once for each comment', async () => {
     const taskId = await insertTask(service, ada);
     const away = await service.addEmployee(ada, { first_name: 'Away' });
