@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Actor } from '../support/actor.ts';
+import { logHours, monday, setPolicy, submit } from '../support/periods.ts';
 import { findFreePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
@@ -137,6 +138,19 @@ describe('a file', () => {
     expect(stdout).toContain('  created          3\n  skipped          0\n  refused          2   lines 3, 5\n');
     expect((await logsOf(admin, task)).map(({ startTime }) => startTime.slice(11, 13))).toEqual(['13', '11', '09']);
     expect(await logsOf(elsewhere, foreign)).toEqual([]);
+  });
+
+  test('with rows on locked days is imported without them, which are named', async () => {
+    const task = await addTask(admin, projectId);
+    const joan = await service.addEmployee(admin, { first_name: 'Joan' });
+    await setPolicy(admin, { period: 'week', weekStart: 1 });
+    await logHours(joan, task, monday);
+    expect((await submit(joan)).status).toBe(200);
+    const row = (day: string) => `${task},${joan.email},${day}T12:00Z,${day}T13:00Z\n`;
+    const file = await givenFile('locked.csv', `task_id,email,start,end\n${row(monday)}${row('2026-04-01')}`);
+    const { code, stdout, stderr } = await runImport([file]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^line 2: .*2026-03-02.* locked/)]);
+    expect(stdout).toContain('  created          1\n  skipped          0\n  refused          1   line 2\n');
   });
 
   test('is only checked by --dry-run', async () => {

@@ -80,7 +80,7 @@ function refusedRows(error: unknown, batch: Entry[]): Map<Entry, string> {
     return new Map(batch.map((entry) => [entry, problem]));
   }
   const refused = new Map<Entry, string>();
-  if (!isApiError(error, 'VALIDATION_FAILED')) return refused;
+  if (!isApiError(error, 'VALIDATION_FAILED', 'PERIOD_LOCKED')) return refused;
   for (const { path, message } of error.issues) {
     const [, index, field = ''] = path;
     const entry = batch[Number(index)];
