@@ -99,6 +99,9 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
   );
 }
 
+/** `crypto.randomUUID` exists on pages with HTTPS alone. */
+const randomKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-');
+
 /** Sends what was written. The same text gets the same key, so that a retry after a lost answer makes no second comment. */
 function useSending(onSend: (written: Written) => Promise<void>, onSent: () => void) {
   const last = useRef({ text: '', key: '' });
@@ -107,7 +110,7 @@ function useSending(onSend: (written: Written) => Promise<void>, onSent: () => v
 
   async function send(text: string): Promise<void> {
     if (text.trim() === '' || isSending) return;
-    if (last.current.text !== text) last.current = { text, key: crypto.randomUUID() };
+    if (last.current.text !== text) last.current = { text, key: randomKey() };
     setSending(true);
     setProblem(null);
     try {
