@@ -75,7 +75,11 @@ export function createCaller(
       : error;
   }
 
-  async function send({ credentials: given, ...request }: Sending, signal: AbortSignal): Promise<Response> {
+  async function send(
+    { credentials: given, ...request }: Sending,
+    signal: AbortSignal,
+    checkSession: (id: string | undefined) => void = () => {},
+  ): Promise<Response> {
     const attempt = async (credentials: Credentials): Promise<Response> => {
       const headers = { ...request.headers, ...credentials.headers };
       const response = await exchange(fetch, { ...request, headers, signal });
@@ -84,6 +88,7 @@ export function createCaller(
       return response;
     };
     const first = given ?? (await currentCredentials(signal));
+    checkSession(first.session?.id);
     try {
       return await attempt(first);
     } catch (error) {
@@ -102,6 +107,13 @@ export function createCaller(
   ): Promise<WithResponse<Answer>> {
     const { signal, timeoutMs = 60_000, tryTimeoutMs = 20_000, retries = 3 } = { ...defaults, ...given(options) };
     const deadline = Date.now() + timeoutMs;
+    let failure: unknown;
+    let sentIn: { id: string | undefined } | undefined;
+    /** An idempotency key belongs to a session, so a retry in another one could repeat the effect in another name. */
+    function checkSession(id: string | undefined): void {
+      if (sentIn && id !== sentIn.id) throw failure;
+      sentIn = { id };
+    }
     for (let failures = 1; ; failures += 1) {
       const leftMs = Math.min(tryTimeoutMs, deadline - Date.now());
       const tooLong = () =>
@@ -109,9 +121,11 @@ export function createCaller(
       const limited = limit(signal, leftMs, tooLong);
       try {
         const sending = await unlessAborted(prepared, limited.signal);
-        const response = await send(sending, limited.signal);
+        const response = await send(sending, limited.signal, checkSession);
         return { data: await read(response, limited.signal), response: infoOf(response) };
       } catch (error) {
+        if (error === failure) throw error;
+        failure = error;
         const waitMs = retryAfter(error, failures, isUnkeyed);
         if (waitMs === undefined || failures > retries || Date.now() + waitMs >= deadline) throw error;
         limited.release();

@@ -64,8 +64,9 @@ export function createClient(options: ClientOptions): Client {
   const caller = createCaller(fetch, baseUrl, options, () => sessions);
   const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token) => {
     const input = Promise.resolve({ refresh_token });
-    // Callers that wait for it try again.
-    const { data } = await caller.call('auth.refresh', 'unkeyed mutation', input, { retries: 0 }, noCredentials);
+    // Callers that wait for it try again, while the service still answers the same successor: that is for 10 seconds.
+    const once = { retries: 0, tryTimeoutMs: 8_000 };
+    const { data } = await caller.call('auth.refresh', 'unkeyed mutation', input, once, noCredentials);
     return data as AuthRefreshAnswer;
   });
   const streams = createStreams({ baseUrl, transport: events, caller, sessions });

@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answer, refuse, startAnswering } from './answering.ts';
-import { codeOf, connect, errorOf } from './clients.ts';
+import { startService } from '../support/service.ts';
+import { waitUntil } from '../support/waiting.ts';
+import { codeOf, connect, errorOf, sessionOf } from './clients.ts';
+import { startWiretap } from './wiretap.ts';
 
 const company = { company_id: 7 };
 const project = { name: 'Engine' };
@@ -40,6 +43,20 @@ describe('another try', () => {
     const busy = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), answer({ _id: 1 }));
     expect(await connect(busy.url).apiKeys.create({ name: 'Import', scopes: ['read'] })).toEqual({ _id: 1 });
     expect(busy.seen).toEqual(['undefined', 'undefined']);
+  });
+
+  test('is not made in another session: its key is one of the session, so the effect could come twice', async () => {
+    const service = await startService();
+    const [ada, eve] = [await service.registerCompany(), await service.registerCompany()];
+    const line = await startWiretap(service.url);
+    const client = connect(line.url, { session: sessionOf(ada.pair) });
+    line.loseAnswers(1);
+    const call = codeOf(client.projects.create(project));
+    await waitUntil(() => line.requests().length === 1);
+    await client.setSession(sessionOf(eve.pair));
+    expect(await call).toBe('NETWORK_ERROR');
+    const totals = [ada, eve].map(async (one) => (await one.get(`/api/projects/company/${one.companyId}/`)).body.total);
+    expect(await Promise.all(totals)).toEqual([1, 0]);
   });
 
   test('is made as often as was said and no more', async () => {

@@ -12,6 +12,8 @@ export type Wiretap = {
   headers(name: string): string[];
   /** The connection breaks at the first byte of each of the next answers: the service has done its work by then. */
   loseAnswers(count: number): void;
+  /** The next answers never arrive, though their connections stay open. */
+  holdAnswers(count: number): void;
   /** Breaks every connection. */
   cut(): void;
   /** From now on the line takes no WebSockets, as some proxies do. */
@@ -24,6 +26,7 @@ export async function startWiretap(target: string): Promise<Wiretap> {
   const open = new Set<Socket>();
   let sent = '';
   let losing = 0;
+  let holding = 0;
   let refusesUpgrades = false;
   const server = createServer((near) => {
     const far = connect({ host: hostname, port: Number(port) });
@@ -46,6 +49,7 @@ export async function startWiretap(target: string): Promise<Wiretap> {
       else far.write(chunk);
     });
     far.on('data', (chunk) => {
+      if (holding > 0) return void (holding -= 1);
       if (losing === 0) return void near.write(chunk);
       losing -= 1;
       end();
@@ -62,6 +66,7 @@ export async function startWiretap(target: string): Promise<Wiretap> {
     requests: () => [...sent.matchAll(/((?:GET|POST|PUT|PATCH|DELETE) \S+) HTTP\/1\.1\r\n/g)].map(([, line]) => line!),
     headers: (name) => [...sent.matchAll(new RegExp(`^${name}: (.*)\\r$`, 'gim'))].map(([, value]) => value!),
     loseAnswers: (count) => void (losing = count),
+    holdAnswers: (count) => void (holding = count),
     cut() {
       for (const socket of open) socket.destroy();
     },
