@@ -44,18 +44,18 @@ export async function authenticate(
   const access = verifying instanceof Promise ? await verifying : verifying;
   const refreshing = request.refreshToken === undefined ? undefined : tokens.verifyRefresh(request.refreshToken);
   const refresh = refreshing instanceof Promise ? await refreshing : refreshing;
-  const cameGood = request.hasGoodTokens === true;
-  checkSameSession(services, refresh, access, cameGood ? undefined : now);
+  const wasAuthenticated = request.wasAuthenticated === true;
+  checkSameSession(services, refresh, access, wasAuthenticated ? undefined : now);
 
   const isExpired = access.expiresAt <= now;
   if (isExpired && !refresh) throw INVALID_TOKEN({ detail: 'The access token has expired.' });
   const caller = toSession(access.sessionId, await credentials.findSession(access.sessionId), credentials);
-  const isToRenew = isExpired && !cameGood;
+  const isToRenew = isExpired && !wasAuthenticated;
   // The pair of a WebSocket is that of its opening: one that was replaced since opens no session, and is no sign of theft.
-  const endsSession = !(cameGood && request.connection);
+  const endsSession = !(wasAuthenticated && request.connection);
   if (refresh && (isToRenew || isForSession)) await checkRefreshToken(services, refresh, { endsSession });
   if (isToRenew && !isForSession) request.setHeader('X-Access-Token', await tokens.issueAccess({ ...access, now }));
-  request.hasGoodTokens = true;
+  request.wasAuthenticated = true;
   request.noteAuthenticated();
   return caller;
 }

@@ -70,8 +70,8 @@ export type RequestInfo = {
   setHeader(name: string, value: string): void;
   /** Called when the request is authenticated. */
   noteAuthenticated(): void;
-  /** Its token pair was good when it came. */
-  hasGoodTokens?: true;
+  /** Its token pair was authenticated before: for an earlier call of its WebSocket, or before its body was read. */
+  wasAuthenticated?: true;
   /** The caller, if authenticated before the body was read. */
   caller?: Caller | undefined;
   /** Whether the transport can answer a file; see download.ts. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import { attemptsMax } from '../features/webhooks/schemas.ts';
+import { keptAttemptsMax } from '../features/webhooks/schemas.ts';
 import type { ClaimedMessage } from './claims.ts';
 
 /** The most older attempts of a message that are deleted with one outcome. */
@@ -50,7 +50,7 @@ export async function writeOutcome(
       where company_id = ${companyId} and message_id = ${messageId} and exists (select from message)
         and attempt_id = any(array(
           select attempt_id from webhook_attempts where company_id = ${companyId} and message_id = ${messageId}
-          order by attempt_id desc limit ${deletedMax} offset ${attemptsMax - 1}
+          order by attempt_id desc limit ${deletedMax} offset ${keptAttemptsMax - 1}
         ))
     ), changed as (
       update webhooks as w set failing_since = case when ${isDelivered} then null else ${at}::timestamptz end

@@ -86,7 +86,7 @@ export async function takeMailAllowance(
       from mentioned order by address_hash
       on conflict (company_id, address_hash, is_invited) do update set
         count = case when m.ends_at <= ${now}::timestamptz then 1 else m.count + 1 end,
-        -- An invited person gets no more than that within any day: it begins with the last mail that was sent.
+        -- The day of an invited person begins again with each mail that is sent, so that no day has more than three.
         ends_at = case
           when m.ends_at <= ${now}::timestamptz or (m.is_invited and m.count < ${toInvitedDailyMax}::integer) then excluded.ends_at
           else m.ends_at

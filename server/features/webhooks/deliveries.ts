@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
-import { attemptsMax, type deliveryStates, type WebhookDelivery } from './schemas.ts';
+import { keptAttemptsMax, type deliveryStates, type WebhookDelivery } from './schemas.ts';
 
 type Row = Omit<Selectable<Schema['webhook_messages']>, 'company_id' | 'payload' | 'attempts' | 'leased_until'>;
 type AttemptRow = Omit<Selectable<Schema['webhook_attempts']>, 'company_id'>;
@@ -29,7 +29,7 @@ export async function toDeliveries(
   const { rows: attempts } = await sql<AttemptRow>`
     select a.* from unnest(${rows.map((row) => row.message_id)}::bigint[]) as m (message_id) cross join lateral (
       select message_id, attempt_id, at, duration_ms, status, error, answer from webhook_attempts
-      where company_id = ${companyId} and message_id = m.message_id order by attempt_id desc limit ${attemptsMax}
+      where company_id = ${companyId} and message_id = m.message_id order by attempt_id desc limit ${keptAttemptsMax}
     ) as a
     order by a.attempt_id`.execute(db);
   const byMessage = Map.groupBy(attempts, (attempt) => attempt.message_id);

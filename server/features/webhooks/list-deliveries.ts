@@ -6,7 +6,7 @@ import { admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { messageColumns, toDeliveries } from './deliveries.ts';
 import { fromWebhook } from './queries.ts';
-import { attemptsMax, WebhookDelivery } from './schemas.ts';
+import { keptAttemptsMax, WebhookDelivery } from './schemas.ts';
 
 const pageSize = 50;
 
@@ -15,7 +15,7 @@ export const listDeliveries = admin('everything')
     rest('GET /api/webhooks/{webhook_id}/deliveries/', {
       section: 'Additions',
       summary: 'Messages for a webhook, and the attempts to deliver them',
-      description: `The newest first, ${pageSize} at a time: \`nextCursor\` is the \`cursor\` of those before, null after the last. Messages and the last ${attemptsMax} attempts of each are kept for 30 days.`,
+      description: `The newest first, ${pageSize} at a time: \`nextCursor\` is the \`cursor\` of those before, null after the last. Messages and the last ${keptAttemptsMax} attempts of each are kept for 30 days.`,
       example: { cursor: '9007199254740991' },
     }),
   )

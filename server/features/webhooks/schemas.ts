@@ -84,7 +84,7 @@ const WebhookAttempt = z.object({
 });
 
 /** So many attempts of a message are kept: resending it must not make its list longer and longer. */
-export const attemptsMax = 20;
+export const keptAttemptsMax = 20;
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 
@@ -116,7 +116,7 @@ export const WebhookDelivery = z
     }),
     attempts: z
       .array(WebhookAttempt)
-      .meta({ description: `The last ${attemptsMax} attempts of the last 30 days, the first one first` }),
+      .meta({ description: `The last ${keptAttemptsMax} attempts of the last 30 days, the first one first` }),
     nextAttemptAt: moment
       .nullable()
       .meta({ description: 'When it is tried next; null where it is not', examples: [null] }),
