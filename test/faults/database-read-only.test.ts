@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, inject, test } from 'vitest';
 import { errorOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
+import { runOn } from '../support/template.ts';
 import { waitUntil } from '../support/waiting.ts';
 
 /*
@@ -15,29 +16,23 @@ const { db } = database;
 const admin = await service.registerCompany();
 await service.drain();
 
+const template = inject('template');
+const { name } = (await sql<{ name: string }>`select current_database() as name`.execute(db)).rows[0]!;
+
 /** As a server that has become a standby, or is one no longer: by new connections, where there are several. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   await setDefault(isReadOnly);
-  if (database.kind === 'embedded') return;
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
-    db,
-  );
-  await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db).catch(() => {});
+  if (template.kind === 'embedded') return;
+  const ended = `pg_terminate_backend(pid, ${String(5_000)})`;
+  await runOn(template.url, `select ${ended} from pg_stat_activity where datname = '${name}'`);
 }
 
 /** On a server it holds for new connections; those that are open stay as they are. */
 async function setDefault(isReadOnly: boolean): Promise<void> {
-  const setting = sql.raw(isReadOnly ? 'on' : 'off');
-  if (database.kind === 'embedded') {
-    await sql`set default_transaction_read_only = ${setting}`.execute(db);
-    return;
-  }
-  const held = database.begin();
-  await sql`set transaction read write`.execute(held.db);
-  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(held.db);
-  await sql`alter database ${sql.id(rows[0]!.name)} set default_transaction_read_only = ${setting}`.execute(held.db);
-  await held.commit();
+  const setting = isReadOnly ? 'on' : 'off';
+  await (template.kind === 'embedded'
+    ? sql`set default_transaction_read_only = ${sql.raw(setting)}`.execute(db)
+    : runOn(template.url, `alter database ${name} set default_transaction_read_only = ${setting}`));
 }
 
 const readiness = async () => (await service.anonymous.get('/readyz')).status;
@@ -63,7 +58,6 @@ test('writes are 503 with Retry-After over REST and tRPC, reads go on, and the n
   expect((await admin.post('/api/projects/', { name: 'Engine' })).status).toBe(200);
 });
 
-const template = inject('template');
 /** A pooler keeps connections of its own, whatever the service does with those to the pooler. */
 const isDirect = template.kind === 'embedded' || template.poolerUrl === undefined;
 
