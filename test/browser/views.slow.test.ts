@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { password } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
@@ -165,6 +166,60 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     // A team leader sees everybody.
     await button('Everybody’s').click();
     await expect.poll(total).not.toBe(counted);
+  });
+
+  test('hours that cannot be read are not those of the week before', async () => {
+    const visitor = await stage.visit('mateo');
+    const { page, button } = visitor;
+    await page.getByRole('link', { name: 'Hours', exact: true }).click();
+    const chart = page.getByRole('img', { name: /^Hours by day/ });
+    await chart.waitFor();
+    visitor.expectTrouble(/status of 418/);
+    await page.route('**/trpc/timesheets.get*', async (route) => route.fulfill({ status: 418, body: 'tea' }));
+    await button('The week before').click();
+    await button('Try again').waitFor();
+    expect(await chart.count()).toBe(0);
+    await page.unroute('**/trpc/timesheets.get*');
+    await button('Try again').click();
+    await chart.waitFor();
+  });
+
+  test('projects that could not be read are read again, without anybody asking', async () => {
+    const visitor = await stage.arrive();
+    visitor.expectTrouble(/status of 418/);
+    await service.signIn(emailOf.mateo);
+    const answers: number[] = [];
+    visitor.page.on('response', (response) => {
+      if (response.url().includes('/trpc/projects.list')) answers.push(response.status());
+    });
+    const refuse = async (route: Route) => route.fulfill({ status: 418, body: 'tea' });
+    await visitor.page.route('**/trpc/projects.list*', refuse, { times: 1 });
+    await visitor.signIn(emailOf.mateo);
+    await visitor.button('New task').waitFor();
+    expect(answers).toEqual([418, 200]);
+  });
+
+  test('a task whose answer gets lost, and that is added again, is there once', async () => {
+    const visitor = await stage.visit('mateo');
+    const { page, button } = visitor;
+    visitor.expectTrouble(/ERR_FAILED/);
+    let isLost = true;
+    await page.route('**/trpc/tasks.create*', async (route) => {
+      const response = await route.fetch();
+      if (isLost) await route.abort();
+      else await route.fulfill({ response });
+    });
+    await button('New task').click();
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await dialog.getByLabel('Title').fill('Sweep the quay');
+    await dialog.getByRole('button', { name: 'Add the task' }).click();
+    await dialog.getByText('may not have been saved').waitFor();
+    isLost = false;
+    await dialog.getByRole('button', { name: 'Add the task' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const mateo = await service.signIn(emailOf.mateo);
+    const { body } = await mateo.get(`/api/tasks/company/${mateo.companyId}/?q=Sweep`);
+    expect(body.total).toBe(1);
   });
 
   test('a company without tasks begins with its first ones', async () => {

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
+import type { Keys } from './keys.ts';
 import { Problem } from './parts.tsx';
 import { useForm, type Problems } from './use-form.ts';
 
@@ -12,7 +13,7 @@ type FormDialogProps = {
   sending: string;
   /** Whether it takes something away. */
   isDanger?: boolean;
-  send(): Promise<void>;
+  send(keys: Keys): Promise<void>;
   blame?: (error: unknown) => Problems;
   /** It is closed, and whether it was sent before: then what the focus came from may be about to go. */
   onClose(isSent: boolean): void;
@@ -41,8 +42,8 @@ export function FormDialog({
     dialog.current?.close();
     onClose(isSent.current);
   };
-  const { isSending, problem, problems, onSubmit } = useForm(async () => {
-    await send();
+  const { isSending, problem, problems, onSubmit } = useForm(async (keys) => {
+    await send(keys);
     isSent.current = true;
     close();
   }, blame);

@@ -15,6 +15,9 @@ type Live<Event extends LiveEvent> = {
   failed(problem: string): void;
 };
 
+/** A read that failed is tried again after this time, and as soon as a stream is live again. */
+const retryMs = 10_000;
+
 /**
  * Follows streams without a gap: what happens while the view is read comes as an event. As the answer may or may not have
  * it already, it is then read once more. Answers a function that reads again.
@@ -23,18 +26,23 @@ export function followLive<Event extends LiveEvent>({ streams, leave, read, take
   const pending = new Set(streams.keys());
   let isReading = false;
   let isStale = false;
+  let retry: ReturnType<typeof setTimeout> | undefined;
 
   async function readAll(): Promise<void> {
     isStale = true;
     if (isReading) return;
     isReading = true;
+    clearTimeout(retry);
+    retry = undefined;
     try {
       while (isStale && !leave.aborted) {
         isStale = false;
         await read();
       }
     } catch (error) {
-      if (!leave.aborted && !isApiError(error, 'SESSION_ENDED')) failed(explain(error));
+      if (leave.aborted || isApiError(error, 'SESSION_ENDED')) return;
+      failed(explain(error));
+      retry = setTimeout(() => void readAll(), retryMs);
     } finally {
       isReading = false;
     }
@@ -46,7 +54,10 @@ export function followLive<Event extends LiveEvent>({ streams, leave, read, take
 
   async function follow(index: number): Promise<void> {
     const onStatus = (status: StreamStatus): void => {
-      if (status === 'live') begin(index);
+      if (status === 'live') {
+        begin(index);
+        if (retry !== undefined) void readAll();
+      }
       // Where no stream gets through, the view is read all the same.
       else if (status === 'waiting' && pending.has(index)) void readAll();
     };
@@ -61,6 +72,7 @@ export function followLive<Event extends LiveEvent>({ streams, leave, read, take
     }
   }
 
+  leave.addEventListener('abort', () => clearTimeout(retry));
   if (streams.length === 0) void readAll();
   for (const index of streams.keys()) void follow(index);
   return () => void readAll();

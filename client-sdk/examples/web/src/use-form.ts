@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { isApiError } from 'work-management-client';
+import { createKeys, type Keys } from './keys.ts';
 import { write } from './network.ts';
 import { explain } from './notices.ts';
 
@@ -9,10 +10,10 @@ export type Problems = Readonly<Record<string, ComponentChildren>>;
 
 /**
  * A form that is sent once at a time and says why it was refused: beside the fields that `blame` finds, the first of
- * which gets the focus, or else in one sentence.
+ * which gets the focus, or else in one sentence. `send` takes the keys of what it makes.
  */
 export function useForm(
-  send: () => Promise<void>,
+  send: (keys: Keys) => Promise<void>,
   blame: (error: unknown) => Problems = () => ({}),
 ): {
   isSending: boolean;
@@ -20,6 +21,7 @@ export function useForm(
   problems: Problems;
   onSubmit(event: Event): void;
 } {
+  const [keys] = useState(createKeys);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [problems, setProblems] = useState<Problems>({});
@@ -33,7 +35,8 @@ export function useForm(
     setProblem(null);
     setProblems({});
     try {
-      await write(send);
+      await write(async () => send(keys));
+      keys.clear();
     } catch (error) {
       const found = blame(error);
       if (Object.keys(found).length > 0) setProblems(found);

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { client } from '../client.ts';
 import { Field } from '../field.tsx';
+import { attempt } from '../notices.ts';
 import { Problem } from '../parts.tsx';
 import { useForm } from '../use-form.ts';
 import { putProject } from '../workspace.ts';
@@ -10,10 +11,12 @@ import { putProject } from '../workspace.ts';
 export function FirstProject({ companyName }: { companyName: string }): JSX.Element {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');
-  const { isSending, problem, onSubmit } = useForm(async () => {
-    const project = await client.projects.create({ name });
+  const { isSending, problem, onSubmit } = useForm(async (keys) => {
+    const project = await client.projects.create({ name }, { idempotencyKey: keys.of(name) });
     putProject(project);
-    if (title.trim() !== '') await client.tasks.create({ projectId: project._id, title });
+    // The form is gone now, so what becomes of the task is said at the edge of the page.
+    const task = { projectId: project._id, title };
+    if (title.trim() !== '') await attempt(() => client.tasks.create(task));
   });
   return (
     <section class="empty card" aria-labelledby="first-heading">

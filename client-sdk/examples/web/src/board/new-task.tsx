@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { client, getMe } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
 import { Field, TextField } from '../field.tsx';
+import type { Keys } from '../keys.ts';
 import { activeEmployees, projects, putProject } from '../workspace.ts';
 
 type NewTaskProps = { projectId: number | null; onClose(): void };
@@ -15,19 +16,23 @@ export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
   const [owner, setOwner] = useState(getMe()._id);
   const [dueDate, setDueDate] = useState('');
 
-  async function add(): Promise<void> {
-    const made = project === 'new' ? await client.projects.create({ name: projectName }) : null;
+  async function add(keys: Keys): Promise<void> {
+    const made =
+      project === 'new'
+        ? await client.projects.create({ name: projectName }, { idempotencyKey: keys.of(projectName) })
+        : null;
     // Where the next call is refused, the project is there already.
     if (made) {
       putProject(made);
       setProject(String(made._id));
     }
-    await client.tasks.create({
+    const task = {
       projectId: made?._id ?? Number(project),
       title,
       owner_id: owner,
       dueDate: dueDate === '' ? null : dueDate,
-    });
+    };
+    await client.tasks.create(task, { idempotencyKey: keys.of(task) });
   }
 
   return (

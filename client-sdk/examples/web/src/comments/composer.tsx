@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
+import { createKeys } from '../keys.ts';
 import { explain } from '../notices.ts';
 import { Avatar } from '../parts.tsx';
 import { activeEmployees, roleOf } from '../workspace.ts';
@@ -99,25 +100,21 @@ export function Composer({ label, action, text: first = '', isFocused, onSend, o
   );
 }
 
-/** `crypto.randomUUID` exists on pages with HTTPS alone. */
-const randomKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-');
-
-/** Sends what was written. The same text gets the same key, so that a retry after a lost answer makes no second comment. */
+/** Sends what was written. */
 function useSending(onSend: (written: Written) => Promise<void>, onSent: () => void) {
-  const last = useRef({ text: '', key: '' });
+  const [keys] = useState(createKeys);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
 
   async function send(text: string): Promise<void> {
     if (text.trim() === '' || isSending) return;
-    if (last.current.text !== text) last.current = { text, key: randomKey() };
     setSending(true);
     setProblem(null);
     try {
       const mentionedEmails = mentionedIn(text, activeEmployees.value);
       // As plain text, so code and angle brackets are shown as they were typed.
-      await onSend({ message: text, format: 'text', mentionedEmails, idempotencyKey: last.current.key });
-      last.current = { text: '', key: '' };
+      await onSend({ message: text, format: 'text', mentionedEmails, idempotencyKey: keys.of(text) });
+      keys.clear();
       onSent();
     } catch (error) {
       setProblem(explain(error));

@@ -5,6 +5,7 @@ import { client, getMe } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
 import { useDraft } from '../draft.tsx';
 import { described, Field, TextField } from '../field.tsx';
+import type { Keys } from '../keys.ts';
 import { announce } from '../notices.ts';
 import { logged } from '../shell/timer.ts';
 import { addDays, dayIn, duration } from '../time.ts';
@@ -38,17 +39,18 @@ function EntryForm({ log, task: preset, day, zone, onClose }: EntryDialogProps &
     setLength((text) => (parseDuration(text) === minutes ? text : typedDuration(minutes)));
   }, [draft.start, draft.end]);
 
-  async function save(): Promise<void> {
+  async function save(keys: Keys): Promise<void> {
     if (log) await update(log);
     else {
       const { startTime: start_time, endTime: end_time } = timesOf(draft, zone);
-      await client.taskLogs.create({
+      const entry = {
         task_id: draft.taskId!,
         employee_id: getMe()._id,
         start_time,
         end_time,
         description: draft.description === '' ? null : draft.description,
-      });
+      };
+      await client.taskLogs.create(entry, { idempotencyKey: keys.of(entry) });
       announce('The time is added.');
     }
     logged.value += 1;

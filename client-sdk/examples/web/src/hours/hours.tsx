@@ -36,10 +36,13 @@ export function Hours(): JSX.Element {
         date,
         seconds: seconds(date),
       }));
-      return { days, total: byDay.totalSeconds, tasks: byTask.groupBy === 'task' ? byTask.rows : [] };
+      return { from, isAll, days, total: byDay.totalSeconds, tasks: byTask.groupBy === 'task' ? byTask.rows : [] };
     },
     [from, isAll, logged.value],
   );
+
+  // What was read before stays until the answer is there, and goes where there is none.
+  const shown = problem === null || (value?.from === from && value.isAll === isAll) ? value : undefined;
 
   return (
     <>
@@ -82,18 +85,18 @@ export function Hours(): JSX.Element {
           </div>
         </div>
       </div>
-      <Problem text={value ? null : problem} onRetry={reload} />
-      {!value && problem === null && <Loading label="Reading the hours" lines={6} />}
-      {value && (
+      <Problem text={shown ? null : problem} onRetry={reload} />
+      {!shown && problem === null && <Loading label="Reading the hours" lines={6} />}
+      {shown && (
         <div class="hours">
           <section class="card" aria-labelledby="chart-heading">
             <h2 id="chart-heading">
-              By day <span class="total">{duration(value.total)}</span>
+              By day <span class="total">{duration(shown.total)}</span>
             </h2>
-            <HoursChart days={value.days} today={today} />
-            <DayTable days={value.days} total={value.total} />
+            <HoursChart days={shown.days} today={today} />
+            <DayTable days={shown.days} total={shown.total} />
           </section>
-          <TaskShares tasks={value.tasks} total={value.total} />
+          <TaskShares tasks={shown.tasks} total={shown.total} />
         </div>
       )}
     </>

@@ -4,6 +4,7 @@ import { isApiError } from 'work-management-client';
 import { client, getCompanyId } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
 import { TextField } from '../field.tsx';
+import type { Keys } from '../keys.ts';
 import { announce } from '../notices.ts';
 import { personHref } from '../route.ts';
 import { issuesOf, type Problems } from '../use-form.ts';
@@ -23,14 +24,15 @@ export function Invite({ onClose }: { onClose(): void }): JSX.Element {
   const [email, setEmail] = useState('');
   const [designation, setDesignation] = useState('');
 
-  async function send(): Promise<void> {
-    const added = await client.employees.create({
+  async function send(keys: Keys): Promise<void> {
+    const person = {
       first_name: firstName,
       last_name: lastName,
       email,
       companyId: getCompanyId(),
       ...(designation === '' ? {} : { designation }),
-    });
+    };
+    const added = await client.employees.create(person, { idempotencyKey: keys.of(person) });
     putEmployee(added);
     announce(`${added.name} is invited.`);
   }
