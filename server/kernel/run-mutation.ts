@@ -3,16 +3,13 @@ import { inOrder, type Steps } from '../../db/pipeline/in-order.ts';
 import type { LazyTransaction } from '../../db/transaction.ts';
 import { nameOf } from '../platform/credential.ts';
 import type { Context, MutationScope, Services } from './context.ts';
-import { isRetryable } from '../errors/errors.ts';
 import { beginIdempotentCall } from './idempotency.ts';
 import { honoursIdempotencyKey, type OperationMeta } from './operation.ts';
 import { recordedTypes } from './append-event.ts';
 import { auditMutation, notAudited, type AuditedCaller, type WriteAudit } from './audit.ts';
 import { commitWithEvents, lastSteps } from './in-transaction.ts';
 import { signalCommit } from './commit-signals.ts';
-
-/** A mutation that loses a deadlock is run again, up to this many attempts. */
-const attemptsMax = 3;
+import { retryLost } from './retry-lost.ts';
 
 type Caller = AuditedCaller;
 type Call = { operation: string; meta: OperationMeta; getRawInput(): unknown };
@@ -62,8 +59,7 @@ async function runInTransaction<Result extends { ok: boolean }>(
   body: (scope: MutationScope) => Promise<Result>,
   call?: ReturnType<typeof beginIdempotentCall>,
 ): Promise<Result> {
-  const { log } = ctx.services;
-  for (let attempt = 1; ; attempt += 1) {
+  return retryLost(ctx.services, async () => {
     const transaction = handlesFor(ctx.services, ctx).begin(call?.lock);
     const tasks: (() => void)[] = [];
     let isFinished = false;
@@ -89,11 +85,11 @@ async function runInTransaction<Result extends { ok: boolean }>(
       signalCommit(ctx.services, transaction.db);
       return result;
     } catch (error) {
+      const { log } = ctx.services;
       await transaction.rollback().catch((cause: unknown) => log.warn({ err: cause }, 'a rollback failed'));
-      if (attempt >= attemptsMax || !isRetryable(error)) throw error;
-      log.warn({ err: error, attempt }, 'a transaction lost against another one and is run again');
+      throw error;
     }
-  }
+  });
 }
 
 /** Reports change events that the operation does not declare, as errors that it does not: tests fail on them. */

@@ -1,10 +1,10 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { isRetryable } from '../../errors/errors.ts';
 import { appendEvents } from '../../kernel/append-event.ts';
 import type { Services } from '../../kernel/context.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
+import { retryLost } from '../../kernel/retry-lost.ts';
 import { streamOf } from './task-stream.ts';
 
 /*
@@ -58,20 +58,11 @@ export function markSeen(
   });
 }
 
-/** A transaction that loses a deadlock is run again, up to this many attempts. */
-const attemptsMax = 3;
-
 async function storeNext(services: Services, { companyId, taskId, views }: Task): Promise<void> {
   const next = [...views].slice(0, viewsMax);
   for (const [view] of next) views.delete(view);
   const taken = next.map(([, view]) => view);
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      return await storeViews(services, { companyId, taskId }, taken);
-    } catch (error) {
-      if (attempt >= attemptsMax || !isRetryable(error)) throw error;
-      services.log.warn({ err: error, attempt }, 'a transaction lost against another one and is run again');
-    }
+  await retryLost(services, () => storeViews(services, { companyId, taskId }, taken));
 }
 
 async function storeViews(
