@@ -766,6 +766,10 @@ export const catalogue: Catalogue = {
       waits_for_company: 'company',
     },
   },
+  invitation_mails: {
+    exported: shortLived,
+    columns: { company_id: 'company', mail_id: 'local', address_hash: 'secret', mailed_at: 'local' },
+  },
   mention_mails: {
     exported: shortLived,
     columns: {

@@ -256,6 +256,12 @@ export type Schema = {
     task_id: number | null;
     task_log_id: number | null;
   };
+  invitation_mails: {
+    company_id: number;
+    mail_id: GeneratedAlways<number>;
+    address_hash: string;
+    mailed_at: Date;
+  };
   invitations: {
     company_id: number;
     invitation_id: GeneratedAlways<number>;
@@ -687,6 +693,7 @@ export const companyTables: ReadonlySet<string> = new Set([
   'exports',
   'holidays',
   'imported_rows',
+  'invitation_mails',
   'invitations',
   'mention_mails',
   'notification_counts',

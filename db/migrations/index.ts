@@ -40,6 +40,7 @@ import * as lockedManualAdd from './0039-locked-manual-add.ts';
 import * as importedProjects from './0040-imported-projects.ts';
 import * as searchSteps from './0041-search-steps.ts';
 import * as rareTitles from './0042-rare-titles.ts';
+import * as invitationMails from './0043-invitation-mails.ts';
 
 /** Append-only: what has been released is never edited, only followed by a further number. */
 export const migrations: Record<string, Migration> = {
@@ -84,4 +85,5 @@ export const migrations: Record<string, Migration> = {
   '0040-imported-projects': importedProjects,
   '0041-search-steps': searchSteps,
   '0042-rare-titles': rareTitles,
+  '0043-invitation-mails': invitationMails,
 };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import { deviceLifetimeMs } from '../features/auth/devices.ts';
+import { invitationMailLifetimeMs } from '../features/memberships/mail-limits.ts';
 import { answerLifetimeMs } from '../kernel/idempotency.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -44,6 +45,12 @@ export const rules: Rule[] = [
   },
   { table: 'idempotent_answers', key: ['key_hash'], column: 'created_at', lifetimeMs: answerLifetimeMs },
   { table: 'mention_mails', key: ['company_id', 'address_hash', 'is_invited'], column: 'ends_at', lifetimeMs: 0 },
+  {
+    table: 'invitation_mails',
+    key: ['company_id', 'mail_id'],
+    column: 'mailed_at',
+    lifetimeMs: invitationMailLifetimeMs,
+  },
   { table: 'events', key: ['company_id', 'stream', 'sequence'], column: 'at', lifetimeMs: eventLifetimeMs },
   {
     table: 'webhook_attempts',

@@ -41,6 +41,6 @@ test('is what the page on personal data lists', async () => {
   const page = await readFile(new URL('../../docs/personal-data.md', import.meta.url), 'utf8');
   const listed = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names]) => names!.match(/\w+/g)!);
   const personal = labelled.filter(({ label }) => label === 'personal').map(({ table }) => table);
-  const encrypted = ['idempotent_answers', 'mention_mails'];
+  const encrypted = ['idempotent_answers', 'mention_mails', 'invitation_mails'];
   expect(listed.toSorted()).toEqual([...new Set([...personal, ...encrypted])].toSorted());
 });

@@ -77,6 +77,12 @@ async function insertMailCount(hash: string, endsAt: Date): Promise<void> {
     values (${admin.companyId}, ${hash}, true, 3, ${endsAt})`.execute(database.db);
 }
 
+async function insertInvitationMail(hash: string, mailedAt: Date): Promise<void> {
+  await sql`
+    insert into invitation_mails (company_id, address_hash, mailed_at)
+    values (${admin.companyId}, ${hash}, ${mailedAt})`.execute(database.db);
+}
+
 async function insertClient(clientId: string, expiresAt: Date): Promise<void> {
   await sql`
     insert into oauth_clients (client_id, name, redirect_uris, created_at, expires_at)
@@ -152,6 +158,8 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   await insertExport('alive', ago(-hourMs));
   await insertMailCount('ended', ago(1));
   await insertMailCount('alive', ago(-hourMs));
+  await insertInvitationMail('a day old', ago(dayMs));
+  await insertInvitationMail('younger', ago(dayMs - 60_000));
   await insertClient('expired', ago(1));
   await insertClient('alive', ago(-hourMs));
   await insertKey('a grant, expired 7 days ago', ago(7 * dayMs), 'alive');
@@ -178,6 +186,7 @@ test('a sweep takes what has served its time, and nothing that has not', async (
     api_keys: 1,
     idempotent_answers: 1,
     mention_mails: 1,
+    invitation_mails: 1,
     events: 2,
     webhook_attempts: 1,
     webhook_messages: 2,
@@ -196,6 +205,7 @@ test('a sweep takes what has served its time, and nothing that has not', async (
   expect(await list('name', 'api_keys')).toEqual(['a grant, expired lately', 'a key, expired long ago']);
   expect(await list('key_hash', 'idempotent_answers')).toEqual(['younger']);
   expect(await list('address_hash', 'mention_mails')).toEqual(['alive']);
+  expect(await list('address_hash', 'invitation_mails')).toEqual(['younger']);
   expect(await list('sequence', 'events')).toEqual([3]);
   expect(await list('type', 'webhook_messages')).toEqual(['younger']);
   expect(await list('answer', 'webhook_attempts')).toEqual(['younger']);

@@ -46,6 +46,7 @@ export const createEmployee = admin('people')
   .output(Employee)
   .mutation(async ({ ctx, input }) => {
     const { db, caller, services } = ctx;
+    const { tokens } = services;
     const { companyId } = caller;
     if (input.companyId !== companyId) throw notFoundIn('companyId');
     const now = services.clock.now();
@@ -63,7 +64,7 @@ export const createEmployee = admin('people')
       salary: input.salary ?? null,
       now,
     });
-    const invitation = { companyId, employeeId, email: input.email, invitedById: caller.employeeId, now };
+    const invitation = { companyId, employeeId, email: input.email, invitedById: caller.employeeId, now, tokens };
     await inviteEmployee(db, invitation, { isActive: true });
     const row = await getEmployee(db, companyId, employeeId);
     recordEmployee(db, employeeCreated, row, { actorId: caller.employeeId, at: now, settings: services.settings });

@@ -40,9 +40,15 @@ export const restoreEmployee = admin('people')
         .where('company_id', '=', companyId)
         .where('employee_id', '=', input._id)
         .execute();
-      const invitedById = caller.employeeId;
-      if (row.account_id === null)
-        await inviteActivated(db, { companyId, employeeId: input._id, email: row.email, invitedById, now });
+      const invitation = {
+        companyId,
+        employeeId: input._id,
+        email: row.email,
+        invitedById: caller.employeeId,
+        now,
+        tokens: services.tokens,
+      };
+      if (row.account_id === null) await inviteActivated(db, invitation);
     }
     const after = await getEmployee(db, companyId, input._id);
     const by = { actorId: caller.employeeId, at: now, settings: services.settings };

@@ -101,7 +101,8 @@ export const updateEmployee = member('people')
     }
     const employee = { companyId, employeeId };
     if (isNewAddress) await unlinkAccount(db, employee, { actorId, now });
-    const invitation = { ...employee, email: patch.email ?? row.email, invitedById: actorId, now };
+    const { tokens } = services;
+    const invitation = { ...employee, email: patch.email ?? row.email, invitedById: actorId, now, tokens };
     const isActive = patch.is_active ?? row.is_active;
     if (isNewAddress || (patch.email !== undefined && row.account_id === null))
       await inviteEmployee(db, invitation, { isActive });

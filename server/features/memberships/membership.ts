@@ -4,12 +4,13 @@ import type { Schema } from '../../../db/schema.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
 import type { Scope } from '../../platform/scopes.ts';
+import type { Tokens } from '../../platform/tokens.ts';
 import { isLiveAt } from './api-key.ts';
 import { apiKeyRevoked } from './events.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { sendInvitation } from './invitation-mail.ts';
 import { enqueueJob } from '../../kernel/job.ts';
-import { mayMailInvitation } from './mail-limits.ts';
+import { takeInvitationMail } from './mail-limits.ts';
 
 /*
  * The life of a membership: what links an account to an employee, and what unlinks them.
@@ -27,7 +28,7 @@ export type EmployeeRef = { companyId: number; employeeId: number };
 /** Why access ends, and by whom: an employee of the same company, or the service (null). */
 export type Ending = { because: string; actorId: number | null; now: Date };
 
-type NewInvitation = EmployeeRef & { email: string; invitedById: number; now: Date };
+type NewInvitation = EmployeeRef & { email: string; invitedById: number; now: Date; tokens: Tokens };
 
 /**
  * Invites an employee at their current address; an earlier invitation is withdrawn. While the employee is not active, it is not
@@ -35,11 +36,11 @@ type NewInvitation = EmployeeRef & { email: string; invitedById: number; now: Da
  */
 export async function inviteEmployee(
   db: Db,
-  { companyId, employeeId, email, invitedById, now }: NewInvitation,
+  { companyId, employeeId, email, invitedById, now, tokens }: NewInvitation,
   { isActive }: { isActive: boolean },
 ): Promise<void> {
   await endOpenInvitation(db, { companyId, employeeId }, 'withdrawn', now);
-  const isMailed = isActive && (await mayMailInvitation(db, { companyId, email, now }));
+  const isMailed = isActive && (await takeInvitationMail(db, tokens, { companyId, email, now }));
   const { invitation_id: invitationId } = await db
     .insertInto('invitations')
     .values({

@@ -314,6 +314,22 @@ describe('an invitation', () => {
     });
   });
 
+  test('is mailed no more often because the person is erased in between', async () => {
+    const admin = await service.registerCompany();
+    const email = newAddress();
+    for (let again = 0; again < 5; again += 1) {
+      const { employeeId } = await invite(admin, email);
+      expect((await admin.post(`/api/employees/${employeeId}/erase/`)).status).toBe(200);
+    }
+    const counted = await service.database.db
+      .selectFrom('invitation_mails')
+      .where('company_id', '=', admin.companyId)
+      .select('address_hash')
+      .execute();
+    expect(counted).toHaveLength(3);
+    expect(JSON.stringify(counted)).not.toContain(email);
+  });
+
   test('is mailed to 200 strangers a day at most while the company is on trial', async () => {
     const admin = await service.registerCompany();
     const { employeeId } = await invite(admin, newAddress());
