@@ -1,20 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
 import type { Session } from './arrivals.ts';
 import { countConnections, measureFanOut } from './fan-out.ts';
 import { callsAtOnce, readOptions } from './options.ts';
 import { print, type Figures, type Result } from './print.ts';
 import { prepareComments, longTaskComments, makeChatBed, signInAgain } from './world.ts';
-import { atEnd, endAll } from '../support/at-end.ts';
+import { endAll } from '../support/at-end.ts';
 import { openCluster } from '../support/cluster.ts';
 import type { Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
 import type { Load } from '../load/job.ts';
 import { choosePinning, cpuSecondsOf, describeMachine, residentMb } from '../support/machine.ts';
 import { commentsPerTask } from '../support/seed-comments.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { startNode, type ServiceProcess } from '../support/service-process.ts';
 import type { World } from '../support/world.ts';
 
 /*
@@ -53,24 +51,10 @@ const cluster = await openCluster().catch((error: unknown) => {
 });
 
 /** The service as it is run, profiled where that is wanted. */
-async function startService(bed: Bed, keys: string): Promise<ServiceProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'wms-bench-chat-'));
-  atEnd(() => rm(folder, { recursive: true }));
-  const settings = {
-    NODE_ENV: 'production',
-    PUBLIC_URL: 'http://127.0.0.1',
-    APP_URL: 'http://127.0.0.1',
-    ACCEPT_MAIL_FILE: 'true',
-    LOG_LEVEL: 'warn',
-    RATE_LIMIT_PER_MINUTE: '100000000',
-  };
+function startService(bed: Bed, keys: string): Promise<ServiceProcess> {
   const { profileTo } = options;
   const flags = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`];
-  const service = await startServiceProcess(
-    { ...settings, DATABASE_URL: bed.url, DATA_DIR: folder, AUTH_KEYS: keys },
-    { cores: pinning?.server, flags },
-  );
-  return service;
+  return startNode({ DATABASE_URL: bed.url, AUTH_KEYS: keys }, { cores: pinning?.server, flags });
 }
 
 type Ask = { title: string; operation: string; world: World };

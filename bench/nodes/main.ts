@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { CannotRun, findPrograms, Parts } from '../../deploy/cluster/programs.ts';
 import { pgbouncerSettings } from '../../deploy/cluster/settings.ts';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
-import { createTokens } from '../../server/platform/tokens.ts';
 import { findFreePort } from '../../server/startup/addresses.ts';
 import type { Caller, Load } from '../load/job.ts';
 import { operations } from '../operations/operations.ts';
@@ -15,9 +13,9 @@ import { atEnd, endAll } from '../support/at-end.ts';
 import { openCluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
-import { headersOf } from '../support/headers.ts';
+import { callersOf } from '../support/headers.ts';
 import { cpuSecondsOf, describeMachine } from '../support/machine.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { startNode, type ServiceProcess } from '../support/service-process.ts';
 import { countWaits, type Waits } from './waits.ts';
 
 /*
@@ -60,33 +58,6 @@ async function startPooler({ url }: Bed, program: string): Promise<{ url: string
   const { pid } = parts.start('pgbouncer', [program, '-q', file]);
   await delay(500);
   return { url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href, pid };
-}
-
-async function startNode(environment: Record<string, string>): Promise<ServiceProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'wms-bench-nodes-'));
-  atEnd(() => rm(folder, { recursive: true }));
-  const node = await startServiceProcess({
-    NODE_ENV: 'production',
-    PUBLIC_URL: 'http://127.0.0.1',
-    APP_URL: 'http://127.0.0.1',
-    ACCEPT_MAIL_FILE: 'true',
-    LOG_LEVEL: 'warn',
-    RATE_LIMIT_PER_MINUTE: '100000000',
-    DATA_DIR: folder,
-    ...environment,
-  });
-  return node;
-}
-
-/** The people of the world, each with a session. */
-async function callersOf({ world }: Bed, keys: string): Promise<Caller[]> {
-  const tokens = await createTokens(keys);
-  return Promise.all(
-    world.callers.map(async ({ employeeId, sessionId }) => ({
-      employeeId,
-      headers: await headersOf(tokens, sessionId),
-    })),
-  );
 }
 
 type Setup = { bed: Bed; nodes: ServiceProcess[]; generators: Generator[]; callers: Caller[]; poolerPid?: number };
@@ -207,7 +178,7 @@ try {
   });
   await bed.client.query('vacuum (analyze)');
   const keys = await generateKeys();
-  const callers = await callersOf(bed, keys);
+  const callers = await callersOf(bed.world, keys);
   const generators = Array.from({ length: nodesMax }, () => startGenerator(undefined));
   const rows: Row[] = [];
   for (const isPooled of [false, true]) {

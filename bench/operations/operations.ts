@@ -173,6 +173,17 @@ const listOf = (what: string, path: (world: World) => string, more?: { isOfFirst
 
 /** Measured over REST only: lists and counts in small and large companies, and an answer that costs nothing. */
 export const furtherOperations: Record<string, Operation> = {
+  'assign-task': {
+    title: 'create a task of a colleague',
+    method: 'POST',
+    kind: 'mutation',
+    procedure: 'tasks.create',
+    call: ({ projects, employees }) => {
+      const body = { projectId: pick(projects), title: 'Cut the gears', owner_id: pick(employees) };
+      return { path: '/api/tasks/', body, input: body };
+    },
+    holds: ({ title }: { title: string }) => title,
+  },
   ping: listOf('ping', () => '/ping'),
   'logs-of-task': listOf('100 logs of a task', ({ loggedOn }) => `/taskLogs/task/${pick(loggedOn)}/`),
   inbox: listOf(

@@ -1,5 +1,7 @@
 import { sessionEnd } from '../../server/kernel/refresh-token-rules.ts';
-import type { createTokens } from '../../server/platform/tokens.ts';
+import { createTokens } from '../../server/platform/tokens.ts';
+import type { Caller } from '../load/job.ts';
+import type { World } from './world.ts';
 
 type Tokens = Awaited<ReturnType<typeof createTokens>>;
 
@@ -11,4 +13,12 @@ export async function headersOf(tokens: Tokens, sessionId: number) {
     authorization: `Bearer ${await tokens.issueAccess({ sessionId, now })}`,
     'x-refresh-token': await tokens.issueRefresh(refresh),
   };
+}
+
+/** Those of the world who call, each with a session. */
+export async function callersOf({ callers }: World, keys: string): Promise<Caller[]> {
+  const tokens = await createTokens(keys);
+  return Promise.all(
+    callers.map(async ({ employeeId, sessionId }) => ({ employeeId, headers: await headersOf(tokens, sessionId) })),
+  );
 }

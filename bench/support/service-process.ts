@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
 import { pinned } from './machine.ts';
@@ -37,4 +40,23 @@ export async function startServiceProcess(
     void ended.then(() => failed(new Error(`the service ended before it was ready: ${said}`)));
   });
   return { url, pid: child.pid!, stop };
+}
+
+/** Starts it as one of the nodes of a cluster, on a folder of its own and without limits that the bench would meet. */
+export async function startNode(
+  environment: Record<string, string>,
+  options?: Parameters<typeof startServiceProcess>[1],
+): Promise<ServiceProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'wms-bench-'));
+  atEnd(() => rm(folder, { recursive: true }));
+  const settings = {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'http://127.0.0.1',
+    APP_URL: 'http://127.0.0.1',
+    ACCEPT_MAIL_FILE: 'true',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_MINUTE: '100000000',
+    DATA_DIR: folder,
+  };
+  return startServiceProcess({ ...settings, ...environment }, options);
 }
