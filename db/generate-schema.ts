@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { typeNames } from './column-types.ts';
 import { migrate } from './migrate.ts';
-import { openEmbedded } from './open.ts';
+import { openEmbedded } from './open-embedded.ts';
 
 /**
  * Writes `schema.ts`, the types of all tables, from a freshly migrated database. With --check it writes nothing and

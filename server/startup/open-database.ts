@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { openEmbedded, openServer, type Database, type ServerOptions } from '../../db/open.ts';
+import { openServer, type Database, type ServerOptions } from '../../db/open.ts';
 import type { HeldFolder } from '../../db/data-folder.ts';
 import { continueAuditClock } from '../../db/audit-clock.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
@@ -20,6 +20,8 @@ export async function openDatabase(
   const { DATABASE_URL: url, DATABASE_REPLICA_URL: replicaUrl, DATABASE_ROW_SECURITY: rowSecurity } = config;
   if (url === undefined) {
     compileOnce();
+    // A server's clients do without the embedded one.
+    const { openEmbedded } = await import('../../db/open-embedded.ts');
     return openEmbedded({ folder, rowSecurity });
   }
   const isPooled = await findPooler(url, config, logger);

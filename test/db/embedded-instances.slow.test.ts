@@ -1,7 +1,8 @@
 import { openAsBlob } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openPGlite, type Database, type Db } from '../../db/open.ts';
+import { openPGlite } from '../../db/open-embedded.ts';
+import { type Database, type Db } from '../../db/open.ts';
 import { readCatalogs, readRelations } from '../support/catalogs.ts';
 import { createEmbeddedInstances } from '../support/embedded-instances.ts';
 import { readTemplateState, resetEmbedded } from '../support/embedded-reset.ts';

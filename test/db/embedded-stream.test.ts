@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { EmbeddedStream } from '../../db/embedded-stream.ts';
-import { openPGlite, wrapEmbedded } from '../../db/open.ts';
+import { openPGlite, wrapEmbedded } from '../../db/open-embedded.ts';
 import { makeEmbeddedTemplate } from '../support/embedded-template.ts';
 
 const template = inject('template');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEmbedded, openServer, type Db } from '../../db/open.ts';
+import { openEmbedded } from '../../db/open-embedded.ts';
+import { openServer, type Db } from '../../db/open.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 import { startSendGrid } from '../support/sendgrid.ts';
 import { waitUntil } from '../support/waiting.ts';

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { openEmbedded, openServer } from '../../db/open.ts';
+import { openEmbedded } from '../../db/open-embedded.ts';
+import { openServer } from '../../db/open.ts';
 import { endAllProcesses, makeHome, runToEnd, startProcess } from '../support/process.ts';
 
 const home = await makeHome();

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { inject } from 'vitest';
-import { openEmbedded, openServer, type Database, type ServerOptions } from '../../db/open.ts';
+import { openEmbedded } from '../../db/open-embedded.ts';
+import { openServer, type Database, type ServerOptions } from '../../db/open.ts';
 import { createEmbeddedInstances } from './embedded-instances.ts';
 import { runOn, withDatabase } from './template.ts';
 

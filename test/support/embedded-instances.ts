@@ -1,6 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
-import { openPGlite, wrapEmbedded, type Database } from '../../db/open.ts';
+import { openPGlite, wrapEmbedded } from '../../db/open-embedded.ts';
+import { type Database } from '../../db/open.ts';
 import { readTemplateState, resetEmbedded, type TemplateState } from './embedded-reset.ts';
 
 /*

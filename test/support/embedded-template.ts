@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { migrate } from '../../db/migrate.ts';
-import { embeddedExtensions, openEmbedded } from '../../db/open.ts';
+import { embeddedExtensions, openEmbedded } from '../../db/open-embedded.ts';
 import { secureTables } from '../../db/row-security.ts';
 
 export type EmbeddedTemplate = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
-import { openEmbedded } from '../../db/open.ts';
+import { openEmbedded } from '../../db/open-embedded.ts';
 import { latestMigration, prepareStatement, readDerived, writeBundle } from './bundle.ts';
 import { distinct } from './distinct.ts';
 

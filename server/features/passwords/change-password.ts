@@ -56,7 +56,7 @@ export const changePassword = member('no key')
       const other = await findEmployee(database.forCompany(caller.companyId).db, caller.companyId, input.employee_id);
       throw other ? FORBIDDEN({ detail: 'A password is changed by its owner only.' }) : NOT_FOUND();
     }
-    checkNewPassword(input);
+    await checkNewPassword(input);
     const account = await getAccountById(database.db, accountId);
     checkNotAddress(input, account.email);
     const turn = { network: ctx.request.network, who: `account ${accountId}` };

@@ -1,12 +1,16 @@
-import { dictionary } from '@zxcvbn-ts/language-common';
 import { z } from 'zod';
 import type { ApiError } from '../../errors/api-error.ts';
 import { PASSWORD_MISMATCH, PASSWORD_TOO_WEAK } from './errors.ts';
 
 const charactersMin = 8;
 
-/** The most common passwords, from leaks. */
-const common = new Set(dictionary['passwords-common'].map((word) => word.toLowerCase()));
+/** The most common passwords, from leaks; loaded when somebody chooses one. */
+let common: Promise<ReadonlySet<string>> | undefined;
+
+async function loadCommon(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(dictionary['passwords-common'].map((word) => word.toLowerCase()));
+}
 
 /**
  * The two fields of a new password, the same everywhere. The limit allows long passwords, but hashing a megabyte is too
@@ -21,7 +25,7 @@ export const newPasswordFields = {
 };
 
 /** No composition rules: length and not being a common password are what helps. */
-export function checkNewPassword(fields: { new_password: string; confirm_password: string }): void {
+export async function checkNewPassword(fields: { new_password: string; confirm_password: string }): Promise<void> {
   const { new_password: password, confirm_password: confirmation } = fields;
   if (password !== confirmation) {
     throw PASSWORD_MISMATCH({
@@ -29,8 +33,8 @@ export function checkNewPassword(fields: { new_password: string; confirm_passwor
     });
   }
   const characters = Array.from(password);
-  if (characters.length < charactersMin || common.has(password.toLowerCase()) || new Set(characters).size === 1)
-    throw tooWeak();
+  if (characters.length < charactersMin || new Set(characters).size === 1) throw tooWeak();
+  if ((await (common ??= loadCommon())).has(password.toLowerCase())) throw tooWeak();
 }
 
 /** An attacker tries the e-mail address first, with its domain and without. */

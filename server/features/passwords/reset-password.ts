@@ -32,7 +32,7 @@ export const resetPassword = open
   .input(z.object({ token: z.string().min(1).max(500), ...newPasswordFields }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
-    checkNewPassword(input);
+    await checkNewPassword(input);
     const { database, passwords, clock } = ctx.services;
     const now = clock.now();
     const alive = await database.db

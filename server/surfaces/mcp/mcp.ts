@@ -1,27 +1,16 @@
 import { isIP } from 'node:net';
-import {
-  createMcpHandler,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type CallToolResult,
-  type ListToolsResult,
-} from '@modelcontextprotocol/server';
+import type { McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FORBIDDEN, INVALID_TOKEN, MALFORMED_REQUEST, toApiError } from '../../errors/errors.ts';
+import { FORBIDDEN, INVALID_TOKEN, MALFORMED_REQUEST } from '../../errors/errors.ts';
 import { authenticate } from '../../kernel/authentication.ts';
 import type { Caller, Services } from '../../kernel/context.ts';
 import { proceduresOf } from '../../kernel/definitions.ts';
 import { allowedOrigins, refuseStrangeOrigin } from '../http/origins.ts';
-import { logFailure } from '../http/problem.ts';
 import { authenticateCaller, requestInfo } from '../http/request-info.ts';
 import { challenge } from '../oauth/challenge.ts';
 import type { Agent } from './agent.ts';
-import { callTool } from './call.ts';
-import { instructions } from './descriptions.ts';
-import { toolErrorOf } from './errors.ts';
-import { listTools, toolsOf, type Tool } from './tools.ts';
+import { toolsOf } from './tools.ts';
 
 /** The Model Context Protocol at /mcp, for agents with an API key: tools over the same operations as everywhere. */
 export function registerMcp(
@@ -32,9 +21,10 @@ export function registerMcp(
 ): void {
   const tools = new Map(toolsOf(router).map((tool) => [tool.name as string, tool]));
   const procedures = proceduresOf(router);
-  mountMcp(app, services, options, (holder, request) =>
-    serverFor(tools, { agent: { services, procedures, ...holder }, log: request }),
-  );
+  mountMcp(app, services, options, async (holder, request) => {
+    const { serverFor } = await import('./server.ts');
+    return serverFor(tools, { agent: { services, procedures, ...holder }, log: request });
+  });
 }
 
 /** The addresses that are this service's own, and the pages that may connect beside its own. */
@@ -50,21 +40,21 @@ export function mountMcp(
   app: FastifyInstance,
   services: Services,
   options: MountOptions,
-  serverOf: (holder: Holder, request: FastifyRequest) => Server,
+  serverOf: (holder: Holder, request: FastifyRequest) => Server | Promise<Server>,
 ): void {
   const origins = allowedOrigins(options);
   const ownHosts = new Set(['localhost', new URL(options.publicUrl).hostname]);
-  const handler = createMcpHandler(({ authInfo }) => (authInfo!.extra!['open'] as () => Server)(), {
-    maxSubscriptions: 0,
-    onerror: (error) => services.log.info({ err: error }, 'an agent sent what is no call'),
-  });
+  let handler: Promise<McpHttpHandler> | undefined;
 
   async function answer(request: FastifyRequest, reply: FastifyReply) {
     const holder = await holderOf(request, reply, services);
     if (Array.isArray(request.body)) throw MALFORMED_REQUEST({ detail: 'Send one message in each request.' });
-    const open = (): Server => serverOf(holder, request);
+    const open = () => serverOf(holder, request);
     const authInfo = { token: '', clientId: '', scopes: [...holder.scopes], extra: { open } };
-    return handler.fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
+    return (await (handler ??= createHandler(services))).fetch(toWebRequest(request), {
+      authInfo,
+      parsedBody: request.body,
+    });
   }
 
   app.post('/mcp', {
@@ -82,6 +72,15 @@ export function mountMcp(
       return void authenticateCaller(request, reply, services, done);
     },
     handler: answer,
+  });
+}
+
+/** Loads the protocol's library, which a service without agents does without. */
+async function createHandler({ log }: Services): Promise<McpHttpHandler> {
+  const { createMcpHandler } = await import('@modelcontextprotocol/server');
+  return createMcpHandler(({ authInfo }) => (authInfo!.extra!['open'] as () => Server | Promise<Server>)(), {
+    maxSubscriptions: 0,
+    onerror: (error) => log.info({ err: error }, 'an agent sent what is no call'),
   });
 }
 
@@ -108,30 +107,3 @@ function toWebRequest({ headers, method, url }: FastifyRequest): Request {
   );
   return new Request(`http://localhost${url}`, { method, headers: named });
 }
-
-/** An agent, and the request that it asks in, for the log. */
-type Asked = { agent: Agent; log: FastifyRequest };
-
-function serverFor(tools: ReadonlyMap<string, Tool>, { agent, log }: Asked): Server {
-  const about = { name: 'work-management-service', title: 'Work Management Service', version: '1' };
-  const server = new Server(about, { capabilities: { tools: {} }, instructions });
-  server.setRequestHandler('tools/list', () => ({
-    // They are plain JSON, which the library's type cannot see.
-    tools: listTools([...tools.values()], agent.scopes) as unknown as ListToolsResult['tools'],
-  }));
-  server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = tools.get(params.name);
-    if (!tool)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}.`);
-    try {
-      return resultOf(await callTool(tool, agent, params.arguments ?? {}));
-    } catch (error) {
-      const apiError = toApiError(error);
-      logFailure(log, apiError);
-      return { ...resultOf(toolErrorOf(apiError, agent.request.id)), isError: true };
-    }
-  });
-  return server;
-}
-
-const resultOf = (result: object): CallToolResult => ({ content: [{ type: 'text', text: JSON.stringify(result) }] });
