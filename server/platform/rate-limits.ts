@@ -11,8 +11,8 @@ export type LimitState = { remaining: number; resetAfterMs: number };
 
 export type Budget = {
   /**
-   * Consumes one point before the attempt, so that concurrent attempts cannot all pass; throws 429 if none is left.
-   * Synchronous if counted in this process alone.
+   * Consumes one point before the attempt, so that concurrent attempts cannot all pass; throws 429 if none is left, and
+   * consumes nothing then. Synchronous if counted in this process alone.
    */
   consume(key: string): LimitState | Promise<LimitState>;
   /** Refunds the point: the attempt was no failure. */
@@ -100,9 +100,9 @@ function createLocalBudget({ points, seconds }: Rule): Budget {
         if (counted.size >= forgetAt) forget(now);
         counted.set(key, (state = { taken: 0, endsAt: now + seconds * 1000 }));
       }
-      state.taken += 1;
       const resetAfterMs = state.endsAt - now;
-      if (state.taken > points) throw tooManyRequests(resetAfterMs);
+      if (state.taken >= points) throw tooManyRequests(resetAfterMs);
+      state.taken += 1;
       return { remaining: points - state.taken, resetAfterMs };
     },
     refund(key) {
@@ -126,7 +126,10 @@ function createSharedBudget(name: string, { points, seconds }: Rule, redis: Redi
         const { remainingPoints, msBeforeNext } = await limiter.consume(key);
         return { remaining: remainingPoints, resetAfterMs: msBeforeNext };
       } catch (refused) {
-        throw refused instanceof RateLimiterRes ? tooManyRequests(refused.msBeforeNext) : refused;
+        if (!(refused instanceof RateLimiterRes)) throw refused;
+        // The limiter has counted the refused attempt as well.
+        await limiter.reward(key);
+        throw tooManyRequests(refused.msBeforeNext);
       }
     },
     refund: async (key) => void (await limiter.reward(key)),

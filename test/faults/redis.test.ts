@@ -53,6 +53,14 @@ describe.skipIf(redisUrl === '')('limits in Redis', () => {
     expect(await attempt(taker, key, 2)).toBe(1);
   });
 
+  test('are not consumed by what is refused', async () => {
+    const key = randomUUID();
+    const limits = createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) });
+    expect(await attempt(limits, key, 64)).toBe(5);
+    await limits.codeSends.refund(key);
+    expect(await attempt(limits, key, 1)).toBe(1);
+  });
+
   test('stay counted when a node restarts', async () => {
     const key = randomUUID();
     expect(await attempt(createLimits({ requestsPerMinute: 600, redis: await open(redisUrl) }), key, 5)).toBe(5);
