@@ -6,6 +6,8 @@ import { requiredMessage } from './issues.ts';
 /** The issues of a missing value. */
 const missing = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
+const entries = (count: number | bigint): string => `${count} ${count === 1 ? 'entry' : 'entries'}`;
+
 z.config({
   customError: (issue) => {
     if (issue.input === undefined && missing.has(issue.code)) return requiredMessage;
@@ -13,6 +15,8 @@ z.config({
     if (issue.code === 'invalid_type')
       return `must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
     if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+    if (issue.code === 'too_small' && issue.origin === 'array') return `must have at least ${entries(issue.minimum)}`;
+    if (issue.code === 'too_big' && issue.origin === 'array') return `must have at most ${entries(issue.maximum)}`;
     if (issue.code === 'too_small' && issue.origin !== 'string')
       return `must be ${issue.inclusive === false ? 'greater than' : 'at least'} ${String(issue.minimum)}`;
     if (issue.code === 'too_big' && issue.origin !== 'string')

@@ -39,3 +39,12 @@ test.each([
 ])('says whether a bound itself is allowed: %#', (schema, value, message) => {
   expect(schema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual([message]);
 });
+
+test.each([
+  [z.array(id).min(1), [], 'must have at least 1 entry'],
+  [z.array(id).min(2), [7], 'must have at least 2 entries'],
+  [z.array(id).max(1), [7, 8], 'must have at most 1 entry'],
+  [z.array(id).max(2), [7, 8, 9], 'must have at most 2 entries'],
+])('speaks of the entries of a list: %#', (schema, value, message) => {
+  expect(schema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual([message]);
+});
