@@ -1723,7 +1723,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/audit/company/{company_id}/verify/",
     summary: "Verify the audit log of the company",
-    description: "Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or inserted after it was sealed. A call checks about 50,000 rows; `next` tells where to go on. With `knownSeal` and `knownHash`, from an earlier answer, it also finds out whether the log was cut off or replaced since.",
+    description: "Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or inserted after it was sealed. A call checks about 50,000 rows; `next` tells where to go on. With `knownSeal` and `knownHash`, both from an earlier answer, it also finds out whether the log was cut off or replaced since.",
     operands: [],
     fields: {
       "company_id": {"type":"integer","fromSession":"company","kind":"company"},

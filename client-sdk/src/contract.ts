@@ -4597,8 +4597,8 @@ export interface AuditOperations {
    *
    * Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or
    * inserted after it was sealed. A call checks about 50,000 rows; `next` tells where to go on. With
-   * `knownSeal` and `knownHash`, from an earlier answer, it also finds out whether the log was cut off
-   * or replaced since.
+   * `knownSeal` and `knownHash`, both from an earlier answer, it also finds out whether the log was cut
+   * off or replaced since.
    *
    * `company_id`: the company of the session unless given.
    *

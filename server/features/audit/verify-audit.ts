@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../errors/errors.ts';
+import { invalid, NOT_FOUND } from '../../errors/errors.ts';
+import { requiredMessage } from '../../errors/issues.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -14,7 +15,7 @@ export const verifyAudit = admin('everything')
     rest('GET /api/audit/company/{company_id}/verify/', {
       section: 'Additions',
       summary: 'Verify the audit log of the company',
-      description: `Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or inserted after it was sealed. A call checks about ${rowsMax.toLocaleString('en')} rows; \`next\` tells where to go on. With \`knownSeal\` and \`knownHash\`, from an earlier answer, it also finds out whether the log was cut off or replaced since.`,
+      description: `Recomputes the seals of the log, oldest first, and names the first row that was changed, removed or inserted after it was sealed. A call checks about ${rowsMax.toLocaleString('en')} rows; \`next\` tells where to go on. With \`knownSeal\` and \`knownHash\`, both from an earlier answer, it also finds out whether the log was cut off or replaced since.`,
       isLongRead: true,
     }),
   )
@@ -38,7 +39,15 @@ export const verifyAudit = admin('everything')
     const { companyId } = ctx.caller;
     const { after, knownSeal, knownHash } = input;
     if (input.company_id !== companyId) throw NOT_FOUND();
-    const known = knownSeal === undefined || knownHash === undefined ? undefined : { seal: knownSeal, hash: knownHash };
+    const known = knownFrom(knownSeal, knownHash);
     const chain = { db: ctx.db, tokens: ctx.services.tokens, companyId };
     return verifyCompany(chain, { after, known, rowsMax });
   });
+
+/** A seal of an earlier answer. Half of one is refused: verification would pass over it. */
+function knownFrom(seal: number | undefined, hash: string | undefined) {
+  if (seal === undefined && hash === undefined) return undefined;
+  if (seal === undefined) throw invalid(['knownSeal'], `${requiredMessage} with knownHash`, 'required');
+  if (hash === undefined) throw invalid(['knownHash'], `${requiredMessage} with knownSeal`, 'required');
+  return { seal, hash };
+}

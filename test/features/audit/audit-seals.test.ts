@@ -229,6 +229,17 @@ describe('a seal that is known from before', () => {
       rowId: null,
     });
   });
+
+  test.each([
+    ['?knownSeal=1', 'knownHash'],
+    ['?knownHash=abc', 'knownSeal'],
+  ])('a half of what is known is refused, not passed over: %s', async (query, missing) => {
+    const { status, body } = await admin.get(`/api/audit/company/${admin.companyId}/verify/${query}`);
+    expect([status, body.issues]).toEqual([
+      400,
+      [{ path: [missing], message: `is required with ${query.slice(1).split('=')[0]}`, code: 'required' }],
+    ]);
+  });
 });
 
 describe('keys', () => {
