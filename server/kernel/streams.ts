@@ -72,7 +72,8 @@ export const eventFields = <Type extends string>(type: Type) => ({
 
 /** The cursor of the caller: the `id` of the last event it has. */
 export const lastEventId = z
-  .union([z.literal('now'), z.string().regex(/^(0|[1-9]\d{0,15})$/, 'must be the id of an event, or now')])
+  .string()
+  .regex(/^(now|0|[1-9]\d{0,15})$/, 'must be the id of an event, or now')
   .nullish()
   .meta({
     description:

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from '../../server/errors/zod-messages.ts';
+import { lastEventId } from '../../server/kernel/streams.ts';
 import { id } from '../../server/kernel/wire/fields.ts';
 import { day, timestamp } from '../../server/kernel/wire/moments.ts';
 
@@ -47,4 +48,11 @@ test.each([
   [z.array(id).max(2), [7, 8, 9], 'must have at most 2 entries'],
 ])('speaks of the entries of a list: %#', (schema, value, message) => {
   expect(schema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual([message]);
+});
+
+test.each([
+  [7, 'must be of type string'],
+  ['x', 'must be the id of an event, or now'],
+])('says why %j is not where a stream goes on', (value, message) => {
+  expect(lastEventId.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual([message]);
 });
