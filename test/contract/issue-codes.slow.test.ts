@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { operationsOf, type Operation } from '../../server/kernel/operations.ts';
 import { issueCodes, type Issue } from '../../server/errors/issues.ts';
@@ -105,4 +106,6 @@ test('the codes are an enumeration of the document, and are explained on the pag
   expect(code.enum).toEqual(Object.keys(issueCodes));
   const page = await (await fetch(`${service.url}/docs/errors/VALIDATION_FAILED`)).text();
   for (const one of Object.keys(issueCodes)) expect(page).toContain(`<code>${one}</code>`);
+  const tour = readFileSync(new URL('../../docs/rest.md', import.meta.url), 'utf8');
+  for (const one of Object.keys(issueCodes)) expect(tour).toContain(`| \`${one}\` |`);
 });
