@@ -132,7 +132,7 @@ export const OVERLOADED = defineError(
 export function validationFailed(issues: Issue[]): ApiError {
   const shown = issues
     .slice(0, 3)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));
+    .map(({ path, message }) => `${path.length === 0 ? 'The input' : path.join('.')} ${message}`);
   const more = issues.length > shown.length ? [`${issues.length - shown.length} more`] : [];
   return VALIDATION_FAILED({ issues, detail: `${[...shown, ...more].join('; ')}.` });
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { isRetryable, toApiError } from '../../server/errors/errors.ts';
+import { isRetryable, toApiError, validationFailed } from '../../server/errors/errors.ts';
 import { openClone } from '../support/database.ts';
 
 const database = await openClone();
@@ -37,4 +37,10 @@ test('anything else is a 500 that tells nothing of itself', async () => {
   const error = toApiError(await thrownBy("select 'the secret'::integer"));
   expect(error.definition.code).toBe('INTERNAL_ERROR');
   expect(error.message).not.toContain('secret');
+});
+
+test('an issue with the input as a whole makes a whole sentence', () => {
+  const issue = { path: [], message: 'must be of type object', code: 'invalid_type' } as const;
+  expect(validationFailed([{ ...issue, path: [2, 'userId'] }]).message).toBe('2.userId must be of type object.');
+  expect(validationFailed([issue]).message).toBe('The input must be of type object.');
 });

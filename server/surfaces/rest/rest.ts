@@ -124,7 +124,7 @@ function bodyOf(body: unknown, bodyField: string | undefined, isUpdate: boolean)
   // An update without a body is more likely a mistake than an empty change.
   if ((body ?? null) === null && !isUpdate) return {};
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
-  throw validationFailed([{ path: [], message: 'The body must be a JSON object', code: 'invalid_type' }]);
+  throw validationFailed([{ path: [], message: 'must be a JSON object', code: 'invalid_type' }]);
 }
 
 function readerOf(schema: z.core.$ZodType): (value: unknown) => unknown {

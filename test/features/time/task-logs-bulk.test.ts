@@ -161,7 +161,7 @@ describe('many task logs at once', () => {
 
     const tooMany = await leader.post(bulkOf(grace.employeeId), many(1001, 1500));
     expect(errorOf(tooMany)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: [''] });
-    expect(tooMany.body.detail).toBe('must have 1 to 1,000 entries.');
+    expect(tooMany.body.detail).toBe('The input must have 1 to 1,000 entries.');
     expect(errorOf(await grace.post(bulkOf(grace.employeeId), []))).toMatchObject({ status: 400, issues: [''] });
     expect(errorOf(await grace.post(bulkOf(grace.employeeId), {}))).toMatchObject({ status: 400, issues: [''] });
     expect(errorOf(await grace.post(bulkOf(grace.employeeId)))).toMatchObject({ status: 400, issues: [''] });
