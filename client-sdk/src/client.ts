@@ -65,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
   const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token) => {
     const input = Promise.resolve({ refresh_token });
     // Callers that wait for it try again, while the service still answers the same successor: that is for 10 seconds.
-    const once = { retries: 0, tryTimeoutMs: 8_000 };
+    const once = { retries: 0, tryTimeoutMs: Math.min(options.tryTimeoutMs ?? Infinity, 8_000) };
     const { data } = await caller.call('auth.refresh', 'unkeyed mutation', input, once, noCredentials);
     return data as AuthRefreshAnswer;
   });

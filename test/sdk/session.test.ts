@@ -59,6 +59,14 @@ describe('an access token that has run out', () => {
     expect(Date.now() - begun).toBeLessThan(15_000);
     expect(client.session).toMatchObject({ rotation: 1 });
   });
+
+  test('is renewed within the limits of a client that waits less for each try', async () => {
+    const line = await startWiretap(url);
+    const client = connect(line.url, { session: worn(await begin()), tryTimeoutMs: 500, timeoutMs: 5_000 });
+    line.holdAnswers(1);
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+    expect(client.session).toMatchObject({ rotation: 1 });
+  });
 });
 
 describe('a session that the service has ended', () => {
