@@ -8,7 +8,7 @@ import { unlessAborted } from './waiting.ts';
 export type Sessions = Pick<SessionState, 'current' | 'load' | 'watch'> & {
   /** Resolves with a session whose access token is valid for a while. */
   usable(signal: AbortSignal): Promise<ClientSession | null>;
-  /** After an authentication error: resolves with whether other tokens are available. */
+  /** After an authentication error: resolves with whether the session has other tokens. */
   recover(error: ApiError, used: ClientSession, signal: AbortSignal): Promise<boolean>;
   /** Uses an access token that came with an answer. */
   takeAccessToken(accessToken: string, used: ClientSession): Promise<void>;
@@ -59,7 +59,7 @@ export function createSessions(options: SessionOptions, requestPair: RequestPair
         return false;
       }
       if (current()!.accessToken === used.accessToken) await unlessAborted(refresh(), signal);
-      return current() !== null;
+      return current()?.id === used.id;
     },
     async takeAccessToken(accessToken, used) {
       const session = current();

@@ -59,6 +59,21 @@ describe('another try', () => {
     expect(await Promise.all(totals)).toEqual([1, 0]);
   });
 
+  test('is not made in another session that began while the tokens were renewed', async () => {
+    const service = await startService();
+    const [ada, eve] = [await service.registerCompany(), await service.registerCompany()];
+    const client = connect(service.url, {
+      // Signed by nobody, but the refresh token is good.
+      session: { ...sessionOf(ada.pair), accessToken: `${ada.pair.access_token.slice(0, -8)}AAAAAAAA` },
+      async fetch(url, request) {
+        if (new Request(url).url.endsWith('/auth.refresh')) await client.setSession(sessionOf(eve.pair));
+        return fetch(url, request);
+      },
+    });
+    expect(await codeOf(client.projects.create(project))).toBe('INVALID_TOKEN');
+    expect((await eve.get(`/api/projects/company/${eve.companyId}/`)).body.total).toBe(0);
+  });
+
   test('is made as often as was said and no more', async () => {
     const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }));
     expect(await codeOf(connect(server.url, { retries: 1 }).tasks.list(company))).toBe('SERVICE_UNAVAILABLE');
