@@ -326,7 +326,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/company/{company_id}/close/",
     summary: "Close the company",
-    description: "For its owner, in a session of their own; `name` repeats the name of the company. For 30 days, until `closesAt`, everybody can sign in, and everything can be read and exported (POST `/api/exports/`), but nothing changed: other operations are answered 409 `COMPANY_CLOSED`. Running timers stop and their time is logged, and reminders stay quiet. All admins are told by mail, and once more three days before the end. POST `/api/company/{company_id}/reopen/` takes it back. After that the company is removed with everything in it, and so are the accounts of people who are in no other company. Closing a closed company changes nothing.",
+    description: "For its owner, in a session of their own; `name` repeats the name of the company. For 30 days, until `closesAt`, everybody can sign in, and everything can be read and exported (POST `/api/exports/`), but nothing changed: other operations are answered 409 `COMPANY_CLOSED`. Running timers stop and their time is logged, and reminders stay quiet. All admins who have accepted their invitation are told by mail, and once more three days before the end. POST `/api/company/{company_id}/reopen/` takes it back. After that the company is removed with everything in it, and so are the accounts of people who are in no other company. Closing a closed company changes nothing.",
     example: {"company_id":42,"name":"Analytical Engines"},
     operands: [],
     fields: {

@@ -3094,10 +3094,10 @@ export interface CompanyOperations {
    * For its owner, in a session of their own; `name` repeats the name of the company. For 30 days, until
    * `closesAt`, everybody can sign in, and everything can be read and exported (POST `/api/exports/`),
    * but nothing changed: other operations are answered 409 `COMPANY_CLOSED`. Running timers stop and
-   * their time is logged, and reminders stay quiet. All admins are told by mail, and once more three
-   * days before the end. POST `/api/company/{company_id}/reopen/` takes it back. After that the company
-   * is removed with everything in it, and so are the accounts of people who are in no other company.
-   * Closing a closed company changes nothing.
+   * their time is logged, and reminders stay quiet. All admins who have accepted their invitation are
+   * told by mail, and once more three days before the end. POST `/api/company/{company_id}/reopen/`
+   * takes it back. After that the company is removed with everything in it, and so are the accounts of
+   * people who are in no other company. Closing a closed company changes nothing.
    *
    * `company_id`: the company of the session unless given.
    *

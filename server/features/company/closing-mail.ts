@@ -39,7 +39,7 @@ export const sendClosingMail = jobHandler({
   },
 });
 
-/** The admin, if the company is still to end at that moment, and has not. */
+/** The admin, if the company is still to end at that moment, and has not. Somebody invited may be an outsider. */
 async function findAdmin(
   db: Db,
   { companyId, employeeId, closesAt, now }: { companyId: number; employeeId: number; closesAt: string; now: Date },
@@ -51,13 +51,14 @@ async function findAdmin(
     .where('e.employee_id', '=', employeeId)
     .where('e.is_admin', '=', true)
     .where('e.is_active', '=', true)
+    .where('e.account_id', 'is not', null)
     .where('c.closes_at', '=', new Date(closesAt))
     .where('c.closes_at', '>', now)
     .select(['e.email', 'c.name as company'])
     .executeTakeFirst();
 }
 
-/** Enqueues the mails to all admins: one now, and one before the end. */
+/** Enqueues the mails to all admins who have joined: one now, and one before the end. */
 export async function mailClosing(
   db: Db,
   { companyId, closesAt, now }: { companyId: number; closesAt: Date; now: Date },
@@ -68,6 +69,7 @@ export async function mailClosing(
     .where('is_admin', '=', true)
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
+    .where('account_id', 'is not', null)
     .select('employee_id')
     .orderBy('employee_id')
     .execute();

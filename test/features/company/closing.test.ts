@@ -176,6 +176,29 @@ describe('a company that its owner closes', () => {
     expect(since().slice(2).toSorted()).toEqual(admins.map((to) => `${to}: ${company.name} is removed in three days`));
   });
 
+  test('mails no admin who has not accepted the invitation, however often it is closed and reopened', async () => {
+    const company = await startCompany();
+    const { owner } = company;
+    const invited = {
+      first_name: 'Eve',
+      last_name: 'Outside',
+      email: 'outside@example.com',
+      companyId: owner.companyId,
+    };
+    const { body: employee } = await owner.post('/employee/add/', invited);
+    await owner.patch(`/api/employees/${employee._id}/`, { isAdmin: true });
+    await service.drain();
+    const told = mailbox.mails.length;
+    for (let times = 0; times < 2; times += 1) {
+      await close(company);
+      await service.drain();
+      await owner.post(`/api/company/${owner.companyId}/reopen/`);
+    }
+    const since = mailbox.mails.slice(told).map(({ to }) => to);
+    expect(since).toContain(owner.email);
+    expect(since).not.toContain(invited.email);
+  });
+
   test('of many closings and reopenings at once each finds one state', async () => {
     const company = await startCompany();
     const path = `/api/company/${company.owner.companyId}/`;
