@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import type { Context } from '../../kernel/context.ts';
+import { ofSignInsByKey, takeMailAllowance } from '../memberships/mail-limits.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { deviceOf } from '../notices/device.ts';
 import { getAccountById } from './accounts.ts';
@@ -35,11 +36,6 @@ export async function recordDevice(ctx: Context & { db: Db }, accountId: number)
 
 type Bound = { apiKeyId: number; companyId: number; company: string; employeeId: number };
 
-/**
- * An address that has not accepted its invitation may belong to somebody else: it gets mail about this many keys a day.
- */
-const toInvitedMax = 3;
-
 /** Notifies an employee of the first session that a company's key opens for them. */
 export async function notifyFirstSignInByKey(
   { db, request, services }: Context & { db: Db },
@@ -53,15 +49,22 @@ export async function notifyFirstSignInByKey(
     .returning('api_key_id')
     .executeTakeFirst();
   if (!first) return;
-  const { rows } = await sql<{ email: string; name: string; isTold: boolean }>`
-    select e.email, k.name, e.account_id is not null or (
-      select count(*) from api_key_sign_ins as s
-      where s.company_id = ${companyId} and s.employee_id = ${employeeId}
-        and s.first_at > ${now}::timestamptz - interval '1 day'
-    ) <= ${toInvitedMax} as "isTold"
-    from employees as e join api_keys as k on k.company_id = e.company_id
-    where e.company_id = ${companyId} and e.employee_id = ${employeeId} and k.api_key_id = ${apiKeyId}`.execute(db);
-  const { email, name, isTold } = rows[0]!;
-  if (isTold)
-    await notifyAccountOwner(db, { email, notice: { kind: 'signed in by key', name, company }, request, now });
+  const {
+    email,
+    name,
+    account_id: accountId,
+  } = await db
+    .selectFrom('employees as e')
+    .innerJoin('api_keys as k', 'k.company_id', 'e.company_id')
+    .where('e.company_id', '=', companyId)
+    .where('e.employee_id', '=', employeeId)
+    .where('k.api_key_id', '=', apiKeyId)
+    .select(['e.email', 'k.name', 'e.account_id'])
+    .executeTakeFirstOrThrow();
+  if (accountId === null) {
+    const mail = { companyId, employeeIds: [employeeId], purpose: ofSignInsByKey, now };
+    const allowed = await takeMailAllowance(db, services.tokens, mail);
+    if (allowed.length === 0) return;
+  }
+  await notifyAccountOwner(db, { email, notice: { kind: 'signed in by key', name, company }, request, now });
 }

@@ -4,9 +4,10 @@ import type { Db } from '../../../db/open.ts';
 import { enqueueJobs, jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
+import { ofMentions, takeMailAllowance } from '../memberships/mail-limits.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 import { audienceOf, listActive, listCommentContexts, listMentioning, type CommentContext } from './comment-context.ts';
-import { sendMentionMail, takeMailAllowance } from './mention-mail.ts';
+import { sendMentionMail } from './mention-mail.ts';
 import { deepLinkOf } from './queries.ts';
 import { recipientsOf } from './recipients.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
@@ -110,7 +111,12 @@ async function notifyOf(
       // Only new notifications: a job that runs twice sends no second mail.
       const newlyTold = told.filter((one) => one.isMention === true && one.commentId === commentId);
       const employeeIds = newlyTold.map(({ recipientId }) => recipientId);
-      const allowed = await takeMailAllowance(db, services.tokens, { companyId, employeeIds, now });
+      const allowed = await takeMailAllowance(db, services.tokens, {
+        companyId,
+        employeeIds,
+        purpose: ofMentions,
+        now,
+      });
       const mails = allowed.map(({ employee_id: employeeId, address_hash: addressHash }) => ({
         dedupeKey: `${commentId} ${employeeId}`,
         payload: { companyId, commentId, employeeId, addressHash },

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { jobHandler, type JobServices } from '../../kernel/job.ts';
+import { jobHandler } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { renderMail } from '../../mail/mail-template.ts';
+import { ofMentions } from '../memberships/mail-limits.ts';
 import { preferencesLink } from '../notifications/preferences.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 import { deepLinkOf } from './queries.ts';
@@ -20,7 +20,7 @@ export const sendMentionMail = jobHandler({
     if (!mention || !mention.wants_mail) return;
     const { addressHash } = payload;
     // Another address has an allowance of its own.
-    if (addressHash !== undefined && !tokens.isDigest(addressHash, digestPurpose, mention.email)) return;
+    if (addressHash !== undefined && !tokens.isDigest(addressHash, ofMentions, mention.email)) return;
     const mail = renderMail(mention.email, {
       ...(mention.is_invited ? toInvited : toMember(mention)),
       template: 'mention',
@@ -48,56 +48,6 @@ const toInvited = {
 /** Removes parts of a name that mail programs turn into links. */
 const withoutLinks = (name: string): string =>
   name.replaceAll(/(?<=[\p{L}\p{N}])[.:/@\\]+(?=[\p{L}\p{N}/])/gu, ' ').slice(0, 80);
-
-const toMemberHourlyMax = 20;
-const toInvitedDailyMax = 3;
-const digestPurpose = 'address of a mention mail';
-
-/** A person who may get a mail, at the address for which it was counted. */
-export type Allowed = { employee_id: number; address_hash: string };
-
-/**
- * Counts one more mail to the address of each newly mentioned person, and returns those within the limit. The count is of
- * the address, so that neither preferences nor another employee with that address begin it again.
- */
-export async function takeMailAllowance(
-  db: Db,
-  tokens: JobServices['tokens'],
-  { companyId, employeeIds, now }: { companyId: number; employeeIds: readonly number[]; now: Date },
-): Promise<Allowed[]> {
-  if (employeeIds.length === 0) return [];
-  const people = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...employeeIds]))))
-    .select(['employee_id', 'email', 'account_id'])
-    .execute();
-  const { rows } = await sql<Allowed>`
-    with mentioned as materialized (
-      select * from unnest(
-        ${people.map((one) => one.employee_id)}::bigint[],
-        ${people.map((one) => tokens.digest(digestPurpose, one.email))}::text[],
-        ${people.map((one) => one.account_id === null)}::boolean[]
-      ) as p (employee_id, address_hash, is_invited)
-    ), counted as (
-      insert into mention_mails as m (company_id, address_hash, is_invited, count, ends_at)
-      select ${companyId}::bigint, address_hash, is_invited, 1,
-        ${now}::timestamptz + case when is_invited then interval '1 day' else interval '1 hour' end
-      from mentioned order by address_hash
-      on conflict (company_id, address_hash, is_invited) do update set
-        count = case when m.ends_at <= ${now}::timestamptz then 1 else m.count + 1 end,
-        -- The day of an invited person begins again with each mail that is sent, so that no day has more than three.
-        ends_at = case
-          when m.ends_at <= ${now}::timestamptz or (m.is_invited and m.count < ${toInvitedDailyMax}::integer) then excluded.ends_at
-          else m.ends_at
-        end
-      returning address_hash, count
-    )
-    select employee_id, address_hash from mentioned join counted using (address_hash)
-    where count <= case when is_invited then ${toInvitedDailyMax}::integer else ${toMemberHourlyMax}::integer end
-    order by employee_id`.execute(db);
-  return rows;
-}
 
 /**
  * The mention, if the comment exists and the person is active; their own preference takes precedence over the

@@ -3,10 +3,10 @@ import type { Db } from '../../../db/open.ts';
 import type { Tokens } from '../../platform/tokens.ts';
 
 /*
- * Invitations are mail that a company can have sent to outsiders, as mails of mentions are (comments/mention-mail.ts), so they
- * are limited: to one address 3 a day from one company, and 200 a day in all from a company that has not paid yet. Further
- * invitations are created and can be accepted, but are not mailed. What was mailed counts even if the person is erased, so
- * it is kept beside the invitations for that day, by a hash of the address.
+ * What a company can have mailed to outsiders is limited. Invitations: to one address 3 a day from one company, and 200 a
+ * day in all from a company that has not paid yet. Further invitations are created and can be accepted, but are not mailed.
+ * Mails of mentions, and of sign-ins by keys: 3 a day each while an invitation is not accepted. What was mailed counts even
+ * if the person is erased or another employee gets the address, so it is kept by a hash of the address.
  */
 const toOneAddressMax = 3;
 const fromTrialMax = 200;
@@ -38,4 +38,59 @@ export async function takeInvitationMail(
     ))
     returning mail_id`.execute(db);
   return rows.length > 0;
+}
+
+/** Mails that are counted apart, by the purpose of their hash. */
+export const ofMentions = 'address of a mention mail';
+export const ofSignInsByKey = 'address of a mail about a sign-in by a key';
+
+const toMemberHourlyMax = 20;
+const toInvitedDailyMax = 3;
+
+/** A person who may get a mail, at the address for which it was counted. */
+type Allowed = { employee_id: number; address_hash: string };
+
+/** Counts one more mail to the address of each employee, and returns those within the limit. */
+export async function takeMailAllowance(
+  db: Db,
+  tokens: Tokens,
+  {
+    companyId,
+    employeeIds,
+    purpose,
+    now,
+  }: { companyId: number; employeeIds: readonly number[]; purpose: string; now: Date },
+): Promise<Allowed[]> {
+  if (employeeIds.length === 0) return [];
+  const people = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...employeeIds]))))
+    .select(['employee_id', 'email', 'account_id'])
+    .execute();
+  const { rows } = await sql<Allowed>`
+    with mailed as materialized (
+      select * from unnest(
+        ${people.map((one) => one.employee_id)}::bigint[],
+        ${people.map((one) => tokens.digest(purpose, one.email))}::text[],
+        ${people.map((one) => one.account_id === null)}::boolean[]
+      ) as p (employee_id, address_hash, is_invited)
+    ), counted as (
+      insert into mention_mails as m (company_id, address_hash, is_invited, count, ends_at)
+      select ${companyId}::bigint, address_hash, is_invited, 1,
+        ${now}::timestamptz + case when is_invited then interval '1 day' else interval '1 hour' end
+      from mailed order by address_hash
+      on conflict (company_id, address_hash, is_invited) do update set
+        count = case when m.ends_at <= ${now}::timestamptz then 1 else m.count + 1 end,
+        -- The day of an invited person begins again with each mail that is sent, so that no day has more than three.
+        ends_at = case
+          when m.ends_at <= ${now}::timestamptz or (m.is_invited and m.count < ${toInvitedDailyMax}::integer) then excluded.ends_at
+          else m.ends_at
+        end
+      returning address_hash, count
+    )
+    select employee_id, address_hash from mailed join counted using (address_hash)
+    where count <= case when is_invited then ${toInvitedDailyMax}::integer else ${toMemberHourlyMax}::integer end
+    order by employee_id`.execute(db);
+  return rows;
 }

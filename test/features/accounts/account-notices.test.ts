@@ -106,6 +106,23 @@ describe('the owner of an account is told by mail', () => {
     expect(await subjects(grace.email)).toEqual([]);
   });
 
+  test('of three keys a day at an address that has not accepted, whichever employee has it', async () => {
+    const admin = await newAdmin();
+    const email = 'outside@example.com';
+    const person = { first_name: 'Eve', last_name: 'Outside', companyId: admin.companyId };
+    for (const other of ['one@example.com', 'two@example.com']) {
+      const { body: employee } = await admin.post('/employee/add/', { ...person, email });
+      for (let keys = 0; keys < 2; keys += 1) {
+        const { body } = await admin.post('/api/api-keys/', { name: 'Portal', scopes: ['login'] });
+        const headers = { authorization: `Bearer ${body.key}` };
+        const signIn = { email, company_id: admin.companyId };
+        expect((await anonymous.post('/token-login/', signIn, { headers })).status).toBe(200);
+      }
+      expect((await admin.patch(`/api/employees/${employee._id}/`, { email: other })).status).toBe(200);
+    }
+    expect(await subjects(email)).toHaveLength(3);
+  });
+
   test('that a company gave their place another address', async () => {
     const admin = await newAdmin();
     const grace = await service.addEmployee(admin);
