@@ -5,7 +5,7 @@ import type { Tokens } from '../../platform/tokens.ts';
 /*
  * What a company can have mailed to outsiders is limited. Invitations: to one address 3 a day from one company, and 200 a
  * day in all from a company that has not paid yet. Further invitations are created and can be accepted, but are not mailed.
- * Mails of mentions, and of sign-ins by keys: 3 a day each while an invitation is not accepted. What was mailed counts even
+ * Mails of mentions, and of sign-ins by keys: 3 a day each while an invitation that was mailed is not accepted. What was mailed counts even
  * if the person is erased or another employee gets the address, so it is kept by a hash of the address.
  */
 const toOneAddressMax = 3;
@@ -50,7 +50,20 @@ const toInvitedDailyMax = 3;
 /** A person who may get a mail, at the address for which it was counted. */
 type Allowed = { employee_id: number; address_hash: string };
 
-/** Counts one more mail to the address of each employee, and returns those within the limit. */
+/** Invitations of the employee `e` that were mailed to their address. */
+const mailedInvitations = (db: Db) =>
+  db
+    .selectFrom('invitations as i')
+    .whereRef('i.company_id', '=', sql.ref('e.company_id'))
+    .whereRef('i.employee_id', '=', sql.ref('e.employee_id'))
+    .whereRef('i.email', '=', sql.ref('e.email'))
+    .where('i.mailed_at', 'is not', null)
+    .select('i.invitation_id');
+
+/**
+ * Counts one more mail to the address of each employee, and returns those within the limit. Somebody who has not accepted gets none
+ * before the mail of the invitation, so no more strangers are mailed than may be invited.
+ */
 export async function takeMailAllowance(
   db: Db,
   tokens: Tokens,
@@ -63,10 +76,11 @@ export async function takeMailAllowance(
 ): Promise<Allowed[]> {
   if (employeeIds.length === 0) return [];
   const people = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...employeeIds]))))
-    .select(['employee_id', 'email', 'account_id'])
+    .selectFrom('employees as e')
+    .where('e.company_id', '=', companyId)
+    .where((eb) => eb('e.employee_id', '=', eb.fn.any(eb.val([...employeeIds]))))
+    .where((eb) => eb.or([eb('e.account_id', 'is not', null), eb.exists(mailedInvitations(db))]))
+    .select(['e.employee_id', 'e.email', 'e.account_id'])
     .execute();
   const { rows } = await sql<Allowed>`
     with mailed as materialized (

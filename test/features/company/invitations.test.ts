@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
 import { password, squat, startService } from '../../support/service.ts';
+import { startWork } from '../../support/work.ts';
 
 const service = await startService();
 const { anonymous, mailbox, clock } = service;
@@ -342,6 +343,16 @@ describe('an invitation', () => {
       .select('invitation_id')
       .execute();
     expect(mailed).toHaveLength(200);
+    const stranger = 'trial204@example.com';
+    const { taskId } = await startWork(admin);
+    const comment = { taskId, sender: admin.employeeId, message: 'Hello', mentionedEmails: [stranger] };
+    expect((await admin.post('/api/task-chats/', comment)).status).toBe(200);
+    const { body: key } = await admin.post('/api/api-keys/', { name: 'SSO', scopes: ['login'] });
+    const headers = { authorization: `Bearer ${key.key}` };
+    const signIn = { email: stranger, company_id: admin.companyId };
+    expect((await anonymous.post('/token-login/', signIn, { headers })).status).toBe(200);
+    await service.drain();
+    expect(mailbox.to(stranger)).toEqual([]);
   });
 });
 
