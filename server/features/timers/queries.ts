@@ -17,6 +17,17 @@ export async function findTimer(db: Db, companyId: number, employeeId: number): 
     .executeTakeFirst();
 }
 
+/** Waits for whoever is stopping the timer of an employee. */
+export async function lockTimer(db: Db, companyId: number, employeeId: number): Promise<void> {
+  await db
+    .selectFrom('timers')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .select('employee_id')
+    .forUpdate()
+    .execute();
+}
+
 /** Starts a timer if none runs; returns whether it did. Of concurrent calls one succeeds. */
 export async function insertTimer(db: Db, timer: TimerRow): Promise<boolean> {
   const made = await db

@@ -24,7 +24,7 @@ import { lockVisibleTask } from '../tasks/queries.ts';
 import { endOverdueTimer, runsAtMostMs } from './close-timer.ts';
 import { TIMER_RUNNING } from './errors.ts';
 import { timerStarted, timerStopped } from './events.ts';
-import { insertTimer, toTimer } from './queries.ts';
+import { insertTimer, lockTimer, toTimer } from './queries.ts';
 import { timerOverdue } from './jobs.ts';
 import { Timer } from './schemas.ts';
 
@@ -51,6 +51,8 @@ export const startTimer = member('time')
     const [task, isActive] = await inOrder(db, [
       () => lockVisibleTask(db, companyId, input.taskId),
       () => lockActiveEmployee(db, companyId, employeeId),
+      // Who stops a timer locks it before the days.
+      () => lockTimer(db, companyId, employeeId),
     ]);
     if (!isActive) throw caller.credential.kind === 'apiKey' ? INVALID_TOKEN() : SESSION_ENDED();
     if (!task) throw notFoundIn('taskId');

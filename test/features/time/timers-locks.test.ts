@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockDays } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
+import { takeTimer } from '../../../server/features/timers/queries.ts';
 import { errorOf, type Answer, type Caller } from '../../support/actor.ts';
 import { makeKey } from '../../support/api-key.ts';
 import { waitForLockWaits } from '../../support/lock-waits.ts';
@@ -101,3 +102,22 @@ describe.skipIf(database.kind === 'embedded').each(Object.keys(endings))('a time
     expect(await logsOf(company)).toHaveLength(1);
   });
 });
+
+test.skipIf(database.kind === 'embedded')(
+  'a timer starts while another one is stopped, without a deadlock',
+  async () => {
+    const { admin, grace, taskId } = await startCompany();
+    const { companyId } = admin;
+    const { employeeId } = grace;
+    expect((await start(grace, taskId)).status).toBe(200);
+    const stop = await hold((held) => takeTimer(held, { companyId, employeeId }));
+    onTestFinished(() => stop.rollback());
+    const started = start(grace, taskId);
+    await waitForLockWaits(db, 1);
+    // Shorter than a deadlock takes to be found.
+    await sql`set local lock_timeout = '500ms'`.execute(stop.db);
+    await lockDays(stop.db, companyId, [employeeId]);
+    await stop.commit();
+    expect((await started).status).toBe(200);
+  },
+);
