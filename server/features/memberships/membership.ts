@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
+import { Superseded } from '../../errors/errors.ts';
 import { recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
 import type { Scope } from '../../platform/scopes.ts';
@@ -75,7 +76,7 @@ export async function inviteActivated(db: Db, invitation: NewInvitation): Promis
   await inviteEmployee(db, invitation, { isActive: true });
 }
 
-/** Links the account to the invited employee. Returns false if the invitation was ended in the meantime. */
+/** Links the account to the invited employee. Returns false if they cannot be linked any more. */
 export async function acceptInvitation(
   db: Db,
   { companyId, employeeId, accountId, now }: EmployeeRef & { accountId: number; now: Date },
@@ -92,7 +93,11 @@ export async function acceptInvitation(
     .where('email', '=', (eb) => eb.selectFrom('accounts').select('email').where('account_id', '=', accountId))
     .returning('employee_id')
     .executeTakeFirst();
-  return joined !== undefined && (await endOpenInvitation(db, { companyId, employeeId }, 'accepted', now));
+  if (!joined) return false;
+  // The account is linked by now, so the mutation must not commit.
+  if (!(await endOpenInvitation(db, { companyId, employeeId }, 'accepted', now)))
+    throw new Superseded('the invitation was ended');
+  return true;
 }
 
 /** Unlinks an employee from their account; the employee's row must be locked. */

@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { endOpenInvitation } from '../../../server/features/memberships/membership.ts';
 import { errorOf, type Actor, type Answer } from '../../support/actor.ts';
+import { waitForLockWaits } from '../../support/lock-waits.ts';
 import { password, squat, startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 
@@ -355,6 +357,26 @@ describe('an invitation', () => {
     expect(mailbox.to(stranger)).toEqual([]);
   });
 });
+
+test.skipIf(service.database.kind === 'embedded')(
+  'an invitation that is declined while a sign-in accepts it links no account',
+  async () => {
+    const admin = await service.registerCompany();
+    const email = newAddress();
+    const { employeeId } = await invite(admin, email);
+    await anonymous.post('/verify-email/', { email });
+    await service.drain();
+    const decline = service.database.forCompany(admin.companyId).begin();
+    onTestFinished(() => decline.rollback());
+    const ref = { companyId: admin.companyId, employeeId };
+    await endOpenInvitation(decline.db, ref, 'declined', clock.now());
+    const signedIn = anonymous.post('/otp-login/', { email, otp: mailbox.lastCode(email) });
+    await waitForLockWaits(service.database.db, 1);
+    await decline.commit();
+    expect((await signedIn).body).toMatchObject({ employee: null, company: null });
+    expect(await statusOf(admin, employeeId)).toBe('pending');
+  },
+);
 
 describe('a company', () => {
   test('reaches no account: neither by adding its address, nor by a key, nor by renaming somebody', async () => {
