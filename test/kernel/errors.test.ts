@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { isRetryable, toApiError, validationFailed } from '../../server/errors/errors.ts';
+import type { Issue } from '../../server/errors/issues.ts';
 import { openClone } from '../support/database.ts';
 
 const database = await openClone();
@@ -40,7 +41,7 @@ test('anything else is a 500 that tells nothing of itself', async () => {
 });
 
 test('an issue with the input as a whole makes a whole sentence', () => {
-  const issue = { path: [], message: 'must be of type object', code: 'invalid_type' } as const;
+  const issue: Issue = { path: [], message: 'must be of type object', code: 'invalid_type' };
   expect(validationFailed([{ ...issue, path: [2, 'userId'] }]).message).toBe('2.userId must be of type object.');
   expect(validationFailed([issue]).message).toBe('The input must be of type object.');
 });
