@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { BadArchive, openArchive, type Archive } from '../features/exports/read-archive.ts';
@@ -6,7 +5,6 @@ import { importCompany, type Imported } from '../features/exports/import-company
 import type { Database } from '../../db/open.ts';
 import type { Table } from '../../db/catalogue.ts';
 import type { Config } from '../config.ts';
-import { loadTokens } from '../startup/load-tokens.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
@@ -70,7 +68,6 @@ async function importFrom(
     const imported = await importCompany(transaction.db, archive, {
       now: new Date(),
       settings: { appUrl: config.APP_URL ?? `${config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`}/demo/#` },
-      tokens: await loadTokens(config, resolve(config.DATA_DIR)),
       sendsInvitations,
       onRows: progress,
     });

@@ -6,9 +6,7 @@ import { writeOwnEntry } from '../../kernel/audit-log.ts';
 import { enqueueJob, enqueueJobs } from '../../kernel/job.ts';
 import { placesOf } from '../employees/plan-limit.ts';
 import { searchTextOf } from '../employees/queries.ts';
-import type { Tokens } from '../../platform/tokens.ts';
 import { sendInvitation } from '../memberships/invitation-mail.ts';
-import { noteInvitationMails } from '../memberships/mail-limits.ts';
 import { runsAtMostMs } from '../timers/close-timer.ts';
 import { timerOverdue } from '../timers/jobs.ts';
 import { checkedRow } from './checked-row.ts';
@@ -34,7 +32,6 @@ type Settings = { appUrl: string };
 type Options = {
   now: Date;
   settings: Settings;
-  tokens: Tokens;
   /** Whether invitations are mailed. Without it people can accept all the same. */
   sendsInvitations: boolean;
   onRows(table: Table, count: number): void;
@@ -46,7 +43,7 @@ const batchOf = (table: Table): number => (table === 'pictures' ? 50 : 2_000);
 export async function importCompany(
   db: Db,
   archive: Archive,
-  { now, settings, tokens, sendsInvitations, onRows }: Options,
+  { now, settings, sendsInvitations, onRows }: Options,
 ): Promise<Imported> {
   await sql`select set_config('app.imports', 'on', true)`.execute(db);
   const target: Target = { db, companyId: await nextCompany(db), numbers: createNumbers(), settings };
@@ -62,7 +59,7 @@ export async function importCompany(
   }
   await setOwner(target);
   await requirePlaces(target);
-  const invited = await enqueueWork(target, { now, tokens, sendsInvitations });
+  const invited = await enqueueWork(target, { now, sendsInvitations });
   await writeAudit(target, archive);
   return { companyId: target.companyId, rows, invited };
 }
@@ -228,7 +225,7 @@ async function requirePlaces({ db, companyId }: Target): Promise<void> {
 /** Invites people, has running timers end, and drops what triggers have enqueued: nobody is told of old work. */
 async function enqueueWork(
   { db, companyId }: Target,
-  { now, tokens, sendsInvitations }: Pick<Options, 'now' | 'tokens' | 'sendsInvitations'>,
+  { now, sendsInvitations }: Pick<Options, 'now' | 'sendsInvitations'>,
 ): Promise<number> {
   await db.deleteFrom('jobs').where('waits_for_company', '=', companyId).execute();
   const timers = await db
@@ -243,19 +240,16 @@ async function enqueueWork(
       now,
       dueAt: new Date(startedAt.getTime() + runsAtMostMs),
     });
-  const invited = await sql<{ id: number; email: string }>`
+  const invited = await sql<{ id: number }>`
     insert into invitations (company_id, employee_id, email, mailed_at, created_at)
     select company_id, employee_id, email, ${sendsInvitations ? now : null}::timestamptz, ${now}
     from employees where company_id = ${companyId} and is_active and not is_deleted order by employee_id
-    returning invitation_id as id, email`.execute(db);
+    returning invitation_id as id`.execute(db);
   const mails = invited.rows.map(({ id }) => ({
     dedupeKey: `${companyId} ${id}`,
     payload: { companyId, invitationId: id },
   }));
-  if (sendsInvitations) {
-    await noteInvitationMails(db, tokens, { companyId, emails: invited.rows.map(({ email }) => email), now });
-    await enqueueJobs(db, sendInvitation, mails, now);
-  }
+  if (sendsInvitations) await enqueueJobs(db, sendInvitation, mails, now);
   return invited.rows.length;
 }
 

@@ -40,18 +40,6 @@ export async function takeInvitationMail(
   return rows.length > 0;
 }
 
-/** Counts invitations that an operator has mailed, whatever the limits. */
-export async function noteInvitationMails(
-  db: Db,
-  tokens: Tokens,
-  { companyId, emails, now }: { companyId: number; emails: readonly string[]; now: Date },
-): Promise<void> {
-  const hashes = emails.map((email) => tokens.digest(digestPurpose, email));
-  await sql`
-    insert into invitation_mails (company_id, address_hash, mailed_at)
-    select ${companyId}::bigint, unnest(${hashes}::text[]), ${now}::timestamptz`.execute(db);
-}
-
 /** Mails that are counted apart, by the purpose of their hash. */
 export const ofMentions = 'address of a mention mail';
 export const ofSignInsByKey = 'address of a mail about a sign-in by a key';

@@ -215,7 +215,6 @@ describe('what a search finds', () => {
     const { companyId } = await importCompany(transaction.db, archive, {
       now: service.clock.now(),
       settings,
-      tokens: service.app.services.tokens,
       sendsInvitations: false,
       onRows: () => {},
     });
