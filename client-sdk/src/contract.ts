@@ -4205,9 +4205,8 @@ export interface CommentsOperations {
    * `mentionedEmails` (each an active employee of the company) and those whose address is in the text as
    * `@ada@example.com` (of the first 100 addresses; an unknown one stays plain text). Mentioned people
    * get a notification and a mail (to one address at most 20 mails an hour from one company, and 3 a day
-   * while an invitation is not accepted, once that was mailed); the task's owner and collaborators and
-   * the author of the comment replied to get a notification; nobody is notified twice, or of their own
-   * comment.
+   * while an invitation that was mailed is open); the task's owner and collaborators and the author of
+   * the comment replied to get a notification; nobody is notified twice, or of their own comment.
    *
    * `sender`: the caller unless given.
    *

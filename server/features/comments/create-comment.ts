@@ -34,7 +34,7 @@ export const createComment = member('comments')
     rest('POST /api/task-chats/', {
       section: 'Task comments',
       summary: 'Write a comment on a task',
-      description: `\`sender\` is the caller. \`message\` is rich text, made safe before it is stored, or plain text with \`format: "text"\`; with an \`image\` it may be empty or omitted. The mentioned people are those in \`mentionedEmails\` (each an active employee of the company) and those whose address is in the text as \`@ada@example.com\` (of the first ${textMentionsMax} addresses; an unknown one stays plain text). Mentioned people get a notification and a mail (to one address at most 20 mails an hour from one company, and 3 a day while an invitation is not accepted, once that was mailed); the task's owner and collaborators and the author of the comment replied to get a notification; nobody is notified twice, or of their own comment.`,
+      description: `\`sender\` is the caller. \`message\` is rich text, made safe before it is stored, or plain text with \`format: "text"\`; with an \`image\` it may be empty or omitted. The mentioned people are those in \`mentionedEmails\` (each an active employee of the company) and those whose address is in the text as \`@ada@example.com\` (of the first ${textMentionsMax} addresses; an unknown one stays plain text). Mentioned people get a notification and a mail (to one address at most 20 mails an hour from one company, and 3 a day while an invitation that was mailed is open); the task's owner and collaborators and the author of the comment replied to get a notification; nobody is notified twice, or of their own comment.`,
       errors: [NOT_THE_SENDER],
       example: {
         taskId: 12,

@@ -5,7 +5,7 @@ import type { Tokens } from '../../platform/tokens.ts';
 /*
  * What a company can have mailed to outsiders is limited. Invitations: to one address 3 a day from one company, and 200 a
  * day in all from a company that has not paid yet. Further invitations are created and can be accepted, but are not mailed.
- * Mails of mentions, and of sign-ins by keys: 3 a day each while an invitation that was mailed is not accepted. What was mailed counts even
+ * Mails of mentions, and of sign-ins by keys: 3 a day each while an invitation that was mailed is open. What was mailed counts even
  * if the person is erased or another employee gets the address, so it is kept by a hash of the address.
  */
 const toOneAddressMax = 3;
@@ -50,7 +50,7 @@ const toInvitedDailyMax = 3;
 /** A person who may get a mail, at the address for which it was counted. */
 type Allowed = { employee_id: number; address_hash: string };
 
-/** Invitations of the employee `e` that were mailed to their address. */
+/** Open invitations of the employee `e` that were mailed to their address. */
 const mailedInvitations = (db: Db) =>
   db
     .selectFrom('invitations as i')
@@ -58,11 +58,12 @@ const mailedInvitations = (db: Db) =>
     .whereRef('i.employee_id', '=', sql.ref('e.employee_id'))
     .whereRef('i.email', '=', sql.ref('e.email'))
     .where('i.mailed_at', 'is not', null)
+    .where('i.ended_at', 'is', null)
     .select('i.invitation_id');
 
 /**
  * Counts one more mail to the address of each employee, and returns those within the limit. Somebody who has not accepted gets none
- * before the mail of the invitation, so no more strangers are mailed than may be invited.
+ * before the mail of the invitation, so no more strangers are mailed than may be invited, and none after declining it.
  */
 export async function takeMailAllowance(
   db: Db,

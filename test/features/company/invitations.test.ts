@@ -333,6 +333,25 @@ describe('an invitation', () => {
     expect(JSON.stringify(counted)).not.toContain(email);
   });
 
+  test('that is declined is the end of mails from that company', async () => {
+    const admin = await service.registerCompany();
+    const there = await service.registerCompany();
+    const { taskId } = await startWork(admin);
+    await invite(admin, there.email);
+    const mention = async () => {
+      const message = 'Have a look';
+      const comment = { taskId, sender: admin.employeeId, message, mentionedEmails: [there.email] };
+      expect((await admin.post('/api/task-chats/', comment)).status).toBe(200);
+      await service.drain();
+      return mailbox.to(there.email).filter(({ subject }) => subject.includes('mentioned')).length;
+    };
+    expect(await mention()).toBe(1);
+    const login = await loginByCode(there.email);
+    const [{ _id: id }] = await openTo(login);
+    expect((await service.as(login.body).post(`/api/invitations/${id}/decline/`)).status).toBe(200);
+    expect(await mention()).toBe(1);
+  });
+
   test('is mailed to 200 strangers a day at most while the company is on trial', async () => {
     const admin = await service.registerCompany();
     const { employeeId } = await invite(admin, newAddress());
