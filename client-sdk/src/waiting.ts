@@ -1,5 +1,8 @@
 /* Time limits, signals and delays of retries. */
 
+/** A timer counts no further: with a longer time it would end at once. */
+const timerMaxMs = 2 ** 31 - 1;
+
 /** A signal that follows another one and is aborted with `reason` after a time; it must be released. */
 export function limit(
   signal: AbortSignal | undefined,
@@ -10,7 +13,7 @@ export function limit(
   const follow = (): void => controller.abort(signal?.reason);
   if (signal?.aborted === true) follow();
   signal?.addEventListener('abort', follow, { once: true });
-  const timer = setTimeout(() => controller.abort(reason()), ms);
+  const timer = setTimeout(() => controller.abort(reason()), Math.min(ms, timerMaxMs));
   return {
     signal: controller.signal,
     release() {
@@ -54,7 +57,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   let end = (): void => {};
   await new Promise<void>((resolve, reject) => {
     const stop = (): void => reject(signal!.reason as Error);
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, Math.min(ms, timerMaxMs));
     const off = onNetwork('online', resolve);
     signal?.addEventListener('abort', stop, { once: true });
     end = () => {

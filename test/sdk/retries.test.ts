@@ -132,6 +132,14 @@ describe('a call', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  test('may be given more time than a timer can count, or all of it', async () => {
+    const server = await startAnswering((response) => void setTimeout(answer({ _id: 1 }), 50, response));
+    for (const ms of [Infinity, 2 ** 32]) {
+      const client = connect(server.url, { timeoutMs: ms, tryTimeoutMs: ms, retries: 0 });
+      expect(await client.projects.create(project)).toEqual({ _id: 1 });
+    }
+  });
+
   test('whose first try hangs is tried again', async () => {
     const server = await startAnswering(() => {}, answer({ _id: 1 }));
     expect(await connect(server.url, { tryTimeoutMs: 100 }).projects.create(project)).toEqual({ _id: 1 });
