@@ -1,6 +1,5 @@
 import type { Download } from './call-types.ts';
 import { orApiError, unexpected } from './exchange.ts';
-import { unlessAborted } from './waiting.ts';
 
 /** The URL of a file: `{name}` in the template is a part of the path, the rest of the input is its query. */
 export function downloadUrl(template: string, input: object): string {
@@ -30,7 +29,7 @@ export function toDownload(
     const reader = body!.getReader();
     try {
       for (;;) {
-        const { done, value } = await orApiError(operation, signal, unlessAborted(reader.read(), signal));
+        const { done, value } = await orApiError(operation, signal, reader.read());
         if (done) return;
         yield value;
       }

@@ -1,6 +1,7 @@
 import { ApiError, type ApiErrorCode, type Issue } from './api-error.ts';
 import type { ResponseInfo } from './call-types.ts';
 import type { ApiKeyScope } from './contract.ts';
+import { unlessAborted } from './waiting.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -66,7 +67,7 @@ export function infoOf({ status, headers: received }: Response): ResponseInfo {
   };
 }
 
-/** A failure of the network as an API error; an abort stays what it is. */
+/** A failure of the network as an API error; an abort stays what it is, and a `fetch` that ignores it is not waited for. */
 export async function orApiError<Value>(
   operation: string,
   signal: AbortSignal,
@@ -74,7 +75,7 @@ export async function orApiError<Value>(
   wordsFor: (cause: unknown) => string = () => 'The answer broke off before its end: try again.',
 ): Promise<Value> {
   try {
-    return await promise;
+    return await unlessAborted(promise, signal);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     throw new ApiError('NETWORK_ERROR', wordsFor(cause), { status: 0, operation, cause });

@@ -140,6 +140,19 @@ describe('a call', () => {
     }
   });
 
+  test('ends in time and when it is aborted, also with a fetch that does not know the signal', async () => {
+    const deaf: typeof fetch = async (url, init) => fetch(url, { ...init, signal: null });
+    const silent = await startAnswering(() => {});
+    const half = await startAnswering((response) => void response.writeHead(200).write('{"result":'));
+    for (const { url } of [silent, half]) {
+      const client = connect(url, { fetch: deaf, retries: 0 });
+      expect(await codeOf(client.tasks.list(company, { timeoutMs: 100 }))).toBe('TIMEOUT');
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(new Error('never mind')), 100);
+      await expect(client.tasks.list(company, { signal: stop.signal })).rejects.toThrow('never mind');
+    }
+  });
+
   test('whose first try hangs is tried again', async () => {
     const server = await startAnswering(() => {}, answer({ _id: 1 }));
     expect(await connect(server.url, { tryTimeoutMs: 100 }).projects.create(project)).toEqual({ _id: 1 });
