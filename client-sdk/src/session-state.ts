@@ -23,8 +23,8 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
   async function takeLoaded(kept: ReturnType<NonNullable<typeof loadSession>>): Promise<void> {
     try {
       const found = await kept;
-      // A session that was started in the meantime stays.
-      current ??= found ?? null;
+      // What was begun or ended in the meantime stays.
+      if (!isLoaded) current = found ?? null;
       isLoaded = true;
     } finally {
       loading = undefined;
@@ -38,7 +38,8 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
 
   if (!session) {
     const kept = loadSession?.();
-    if (kept instanceof Promise) {
+    // Also a promise of a library, or of another realm.
+    if (kept && 'then' in kept) {
       isLoaded = false;
       loading = takeLoaded(kept);
       // The caller waits for it, and gets its error.
@@ -55,6 +56,7 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
     change(next, why) {
       const isAnother = next?.id !== current?.id;
       current = next;
+      isLoaded = true;
       if (isAnother) for (const watch of watchers) watch();
       // One after another, so that the latest is stored last.
       const telling = tell(told, next, why);

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test, vi } from 'vitest';
 import { keepSessionIn, type ClientSession, type KeyValueStorage } from 'work-management-client';
 import { password } from '../support/service.ts';
@@ -86,6 +87,31 @@ describe('a kept session', () => {
     expect(client.session).toBeNull();
     await client.auth.login(credentials);
     expect(JSON.parse(storage.kept.get('mine')!)).toEqual(client.session);
+  });
+
+  test('that a promise of another realm or library brings is waited for', async () => {
+    const session = await begin();
+    const loadSession = () => runInNewContext('Promise.resolve(session)', { session }) as Promise<ClientSession>;
+    const client = connect(url, { loadSession });
+    expect(client.session).toBeNull();
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+  });
+
+  test('that cannot be loaded is not missed by who has signed in since', async () => {
+    const client = connect(url, { loadSession: async () => Promise.reject(new Error('the disk is away')) });
+    await client.auth.login(credentials);
+    expect((await client.sessions.list()).sessions).not.toEqual([]);
+    expect(await client.loadSession()).toEqual(client.session);
+  });
+
+  test('that arrives after a sign-out does not come back', async () => {
+    const session = await begin();
+    let arrive: (session: ClientSession) => void = () => {};
+    const client = connect(url, { loadSession: async () => new Promise((resolve) => (arrive = resolve)) });
+    await client.auth.login(credentials);
+    await client.setSession(null);
+    arrive(session);
+    expect(await client.loadSession()).toBeNull();
   });
 });
 
