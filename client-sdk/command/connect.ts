@@ -25,7 +25,7 @@ export function connect(): Connection {
   if (own?.apiKey !== undefined)
     return { client: withKey(url, own.apiKey, 'The stored key'), url, by: 'storedKey', file };
   const client = createClient({ baseUrl: url, ...file.keeping(url) });
-  return { client, url, by: own?.session ? 'session' : 'nothing', file };
+  return { client, url, by: client.session ? 'session' : 'nothing', file };
 }
 
 export function withKey(url: string, key: string, what: string): Client {

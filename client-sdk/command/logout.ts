@@ -13,8 +13,8 @@ Ends the session on the service and forgets it here. A stored API key is forgott
   flags: { help: { type: 'boolean', short: 'h' } },
   async run(_, { signal, print }) {
     const file = openSignInFile();
-    const { url, session, apiKey } = file.read() ?? {};
-    if (url !== undefined && session) {
+    const { url, apiKey } = file.read() ?? {};
+    if (url !== undefined && file.keeping(url).loadSession()) {
       const client = createClient({ baseUrl: url, ...file.keeping(url) });
       await client.auth.logout({ signal });
       print(`Signed out at ${url}.\n`);

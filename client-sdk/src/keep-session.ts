@@ -25,9 +25,9 @@ export function keepSessionIn(storage: KeyValueStorage, key = 'work-management-s
 
   function load(): ClientSession | null {
     try {
-      return JSON.parse(storage.getItem(key) ?? 'null') as ClientSession | null;
+      const kept = JSON.parse(storage.getItem(key) ?? 'null') as ClientSession | null;
+      return isComplete(kept) ? kept : null;
     } catch {
-      // An invalid or incomplete session counts as none.
       return null;
     }
   }
@@ -49,3 +49,7 @@ export function keepSessionIn(storage: KeyValueStorage, key = 'work-management-s
     },
   };
 }
+
+/** Others may write to the storage too: an invalid or incomplete session counts as none. */
+const isComplete = (kept: ClientSession | null): boolean =>
+  [kept?.id, kept?.accessToken, kept?.refreshToken].every((part) => typeof part === 'string');

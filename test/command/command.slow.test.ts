@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
@@ -70,6 +70,16 @@ describe('signing in', () => {
     await writeFile(other.signInFile, stored);
     const { code, stderr } = await other.run(['tasks', 'list']);
     expect([code, stderr]).toEqual([3, expect.stringContaining('(SESSION_ENDED)\nSign in with `wms login`')]);
+  });
+
+  test('that was damaged in its file counts as none', async () => {
+    const other = await openWms({ WMS_URL: service.url });
+    await mkdir(dirname(other.signInFile));
+    for (const session of [5, {}, { id: '1', accessToken: 'a' }]) {
+      await writeFile(other.signInFile, JSON.stringify({ url: service.url, session }));
+      expect(await other.run(['whoami'])).toMatchObject({ code: 3, stdout: '' });
+      expect(await other.run(['logout'])).toMatchObject({ code: 0, stdout: 'Nobody was signed in.\n' });
+    }
   });
 
   test('takes a password without showing it, and refuses a wrong one', async () => {

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test, vi } from 'vitest';
 import { keepSessionIn, type ClientSession, type KeyValueStorage } from 'work-management-client';
 import { password } from '../support/service.ts';
-import { connect } from './clients.ts';
+import { codeOf, connect } from './clients.ts';
 import { refresh, startStaff, worn } from './staff.ts';
 import { startWiretap } from './wiretap.ts';
 
@@ -80,14 +80,18 @@ describe('a kept session', () => {
     expect(storage.kept.size).toBe(0);
   });
 
-  test('that cannot be read is none', async () => {
-    const storage = memoryStorage();
-    storage.setItem('mine', '{half');
-    const client = connect(url, keepSessionIn(storage, 'mine'));
-    expect(client.session).toBeNull();
-    await client.auth.login(credentials);
-    expect(JSON.parse(storage.kept.get('mine')!)).toEqual(client.session);
-  });
+  test.each(['{half', '5', '[]', '{}', '{"id":"1","accessToken":"a","refreshToken":null}'])(
+    'that cannot be read is none: %s',
+    async (kept) => {
+      const storage = memoryStorage();
+      storage.setItem('mine', kept);
+      const client = connect(url, keepSessionIn(storage, 'mine'));
+      expect(client.session).toBeNull();
+      expect(await codeOf(client.tasks.list())).toBe('UNAUTHENTICATED');
+      await client.auth.login(credentials);
+      expect(JSON.parse(storage.kept.get('mine')!)).toEqual(client.session);
+    },
+  );
 
   test('that a promise of another realm or library brings is waited for', async () => {
     const session = await begin();
