@@ -17,10 +17,14 @@ export async function run(parameters: string[]): Promise<void> {
     stopping.abort(new Problem('Stopped.', exitCodes.stopped));
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  // The reader of the output, such as `head`, has closed it.
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
-    process.exit(code === 'EPIPE' ? exitCodes.done : exitCodes.failed),
-  );
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // The reader of the output, such as `head`, has closed it.
+    if (code === 'EPIPE') process.exit(exitCodes.done);
+    process.stderr.write(`The output cannot be written: ${message}.\n`);
+    process.exit(exitCodes.failed);
+  });
+  // What cannot be said is still in the exit code.
+  process.stderr.on('error', () => {});
   const { words, rest } = wordsOf(parameters);
   const isJson = rest.includes('--json');
   const call: ShortcutCall = {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
@@ -227,6 +228,20 @@ describe('an operation', () => {
     const { stdout, stderr: problem } = await wms.run(['csv-imports', 'run', '--csv', csv, ...flags, '--json']);
     expect(problem).toBe('');
     expect(JSON.parse(stdout)).toMatchObject({ dry_run: true });
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('on a disk that is full', () => {
+  const run = async (redirection: string, ...parameters: string[]) =>
+    wms.runBy(['sh', '-c', `"$0" "$@" ${redirection}`], parameters);
+
+  test('an answer that cannot be written is a failure that says why', async () => {
+    const { code, stderr } = await run('>/dev/full', 'tasks', 'list');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^The output cannot be written: .*no space left/)]);
+  });
+
+  test('what went wrong is in the exit code, also where it cannot be said', async () => {
+    expect(await run('2>/dev/full', 'tasks', 'get', '999999')).toMatchObject({ code: 4 });
   });
 });
 

@@ -13,6 +13,8 @@ export type Wms = {
   signInFile: string;
   start(parameters: string[], settings?: Settings, input?: string): Script;
   run(parameters: string[], settings?: Settings, input?: string): Promise<Ended>;
+  /** Runs it by another program, whose parameters stand before it. */
+  runBy(by: string[], parameters: string[]): Promise<Ended>;
 };
 
 let folder: string | undefined;
@@ -50,5 +52,7 @@ export async function openWms(own: Settings = {}): Promise<Wms> {
       startProgram(process.execPath, parametersOf(parameters), { ...settings, ...more }, input),
     run: async (parameters, more = {}, input = '') =>
       startProgram(process.execPath, parametersOf(parameters), { ...settings, ...more }, input).ended,
+    runBy: async ([by, ...before], parameters) =>
+      startProgram(by!, [...before, process.execPath, ...parametersOf(parameters)], settings, '').ended,
   };
 }
