@@ -111,7 +111,9 @@ async function* receive(
       }
     } catch (error) {
       if (ended.aborted) return;
-      const passes = isApiError(error, 'TOO_MANY_CONNECTIONS') ? hasBeenLive : isPassing(error);
+      // While the service is replaced, a proxy may answer in its place, and connections that are gone may still count.
+      const isAway = hasBeenLive && isApiError(error, 'TOO_MANY_CONNECTIONS', 'UNEXPECTED_ANSWER');
+      const passes = isAway || isPassing(error);
       if (!passes && !(await hasOtherTokens(error, session, transport))) throw explained(error);
       waitMs = (error as ApiError).retryAfterMs ?? 0;
     }

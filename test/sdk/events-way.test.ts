@@ -95,6 +95,35 @@ describe('the way that events come', () => {
     await heard.isLive();
   });
 
+  test('is tried again where a proxy knows no service for a while, and not where it never knew one', async () => {
+    const taskId = await addTask(admin, projectId);
+    const proxy = await startProxy(url, 80);
+    onTestFinished(() => proxy.close());
+    let isAway = false;
+    let refused = 0;
+    const client = connect(proxy.url, {
+      session: sessionOf(reader.pair),
+      events: 'sse',
+      async fetch(...request) {
+        if (!isAway) return fetch(...request);
+        refused += 1;
+        return new Response('404 page not found', { status: 404 });
+      },
+    });
+    const heard = onTask(client, taskId);
+    await heard.isLive();
+    isAway = true;
+    expect(await onTask(client, taskId).ended).toBe('UNEXPECTED_ANSWER');
+    expect(refused).toBe(1);
+    proxy.cut();
+    proxy.restore();
+    await say(taskId, 'Heard?');
+    await waitUntil(() => refused === 3);
+    isAway = false;
+    await heard.hears(1);
+    expect(heard.ids()).toEqual([1]);
+  });
+
   test('is live when it is known where the stream stands: whatever is cut before that is no gap', async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
