@@ -169,9 +169,15 @@ function callRequest(
     return { operation, url: json === undefined ? url : `${url}?input=${encodeURIComponent(json)}` };
   const headers = {
     'content-type': 'application/json',
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': keyHeader(idempotencyKey) }),
   };
   return { operation, url, method: 'POST', headers, body: json };
+}
+
+/** A key as a header can carry it. The service takes a blank one for none, so a retry could repeat the effect. */
+function keyHeader(key: string): string {
+  if (key.trim() === '') throw new TypeError('The idempotencyKey is empty: give another one, or leave it out.');
+  return key.replaceAll(/[^ -~\u00a0-\u00ff]/gu, (letter) => encodeURIComponent(letter));
 }
 
 /** The error of a call that needs a session while there is none; the service's answer to it, if it was asked. */

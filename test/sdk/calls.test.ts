@@ -107,6 +107,22 @@ describe('a write', () => {
     expect(await client.projects.create(project, { idempotencyKey })).toEqual(first);
     expect(await codeOf(client.projects.create({ name: 'Other' }, { idempotencyKey }))).toBe('IDEMPOTENCY_KEY_REUSED');
   });
+
+  test.each(['Łódź, row 7', 'Zürich', '🦜', 'two\nlines'])(
+    'may have a key in any letters: %j',
+    async (idempotencyKey) => {
+      const client = connect(url, { session });
+      const first = await client.projects.create(project, { idempotencyKey });
+      expect(await client.projects.create(project, { idempotencyKey })).toEqual(first);
+    },
+  );
+
+  test('is not made with a key that is blank: it would be none, and a retry could repeat the effect', async () => {
+    const server = await startAnswering((response) => void response.destroy());
+    const blank = connect(server.url).projects.create(project, { idempotencyKey: ' ' });
+    await expect(blank).rejects.toThrow('The idempotencyKey is empty: give another one, or leave it out.');
+    expect(server.seen).toEqual([]);
+  });
 });
 
 test('sends its tokens in headers alone, to the service alone', async () => {
