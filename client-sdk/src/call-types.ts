@@ -64,9 +64,10 @@ export interface StreamOptions {
   signal?: AbortSignal | undefined;
   /**
    * Called with each change of the state, and the transport. At the first `live`, read the current state: from then on no event
-   * is missed. With `sse` each stream takes one of the six connections that a browser has for a service over HTTP/1.1.
+   * is missed. It may be asynchronous; where it fails, the stream ends with its error. With `sse` each stream takes one of the
+   * six connections that a browser has for a service over HTTP/1.1.
    */
-  onStatus?: ((status: StreamStatus, transport: 'websocket' | 'sse') => void) | undefined;
+  onStatus?: ((status: StreamStatus, transport: 'websocket' | 'sse') => unknown) | undefined;
 }
 
 /**

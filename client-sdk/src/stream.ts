@@ -17,6 +17,9 @@ type Parts = {
   open: Set<() => void>;
 };
 
+/** Never rejects. */
+type TellStatus = (...state: Parameters<NonNullable<StreamOptions['onStatus']>>) => Promise<void>;
+
 type Event = { id: number; type: string };
 
 /** One stream: it subscribes again after each cut, at its cursor, until it is ended. */
@@ -28,18 +31,28 @@ export function createStream(parts: Parts): EventStream<unknown> {
 
   async function* run(): AsyncGenerator<unknown, void> {
     if (signal?.aborted === true) return;
-    let failure: ApiError | undefined;
+    let failure: { error: unknown } | undefined;
+    function fail(error: unknown): void {
+      if (!ending.signal.aborted) failure = { error };
+      stop();
+    }
+    const tellStatus: TellStatus = async (...state) => {
+      try {
+        await options.onStatus?.(...state);
+      } catch (error) {
+        fail(error);
+      }
+    };
     // Another session may belong to another person or company.
     const unwatch = sessions.watch(() => {
       const why = 'The session of this stream has ended: sign in again.';
-      failure = new ApiError('SESSION_ENDED', why, { status: 401, operation });
-      stop();
+      fail(new ApiError('SESSION_ENDED', why, { status: 401, operation }));
     });
     signal?.addEventListener('abort', stop, { once: true });
     open.add(stop);
     try {
-      yield* receive(parts, ending.signal);
-      if (failure) throw failure;
+      yield* receive(parts, tellStatus, ending.signal);
+      if (failure) throw failure.error;
     } finally {
       unwatch();
       signal?.removeEventListener('abort', stop);
@@ -62,7 +75,8 @@ export function createStream(parts: Parts): EventStream<unknown> {
 }
 
 async function* receive(
-  { operation, input, options, transports, sessions, explained }: Parts,
+  { operation, input, transports, sessions, explained }: Parts,
+  tellStatus: TellStatus,
   ended: AbortSignal,
 ): AsyncGenerator<unknown, void> {
   let position = (input as { lastEventId?: string | null }).lastEventId ?? 'now';
@@ -75,7 +89,7 @@ async function* receive(
       failures = 0;
       hasBeenLive = true;
     }
-    if (next !== status) options.onStatus?.((status = next), name);
+    if (next !== status) void tellStatus((status = next), name);
   }
 
   async function hasOtherTokens(error: unknown, session: ClientSession | null, transport: Transport): Promise<boolean> {

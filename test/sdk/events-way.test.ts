@@ -144,6 +144,33 @@ describe('the way that events come', () => {
     expect(asked.map((url) => /"lastEventId":"(\w+)"/.exec(url)![1])).toEqual(['now', 'now', '5']);
   });
 
+  test.each([
+    [
+      'at once',
+      () => {
+        throw new Error('not shown');
+      },
+    ],
+    ['later', async () => Promise.reject(new Error('not shown'))],
+  ])('is left where onStatus fails %s, with its error', async (_when, onStatus) => {
+    const taskId = await addTask(admin, projectId);
+    const stream = listen(url).comments.onTask({ taskId }, { onStatus });
+    await expect(stream.next()).rejects.toThrow('not shown');
+    expect(await stream.next()).toMatchObject({ done: true });
+  });
+
+  test('ends quietly where it is aborted while onStatus reads', async () => {
+    const taskId = await addTask(admin, projectId);
+    const client = listen(url);
+    const leave = new AbortController();
+    const { signal } = leave;
+    const onStatus = async () => {
+      setTimeout(() => leave.abort(), 50);
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('left'))));
+    };
+    expect(await client.comments.onTask({ taskId }, { signal, onStatus }).next()).toMatchObject({ done: true });
+  });
+
   test('closes with the client', async () => {
     const taskId = await addTask(admin, projectId);
     const before = await quiet();
