@@ -145,8 +145,8 @@ function cellOf(name: string, value: unknown): string {
   if (typeof value === 'number' && seconds.test(name)) return durationText(value);
   if (Array.isArray(value)) return value.map((item) => cellOf('', item)).join(', ');
   if (typeof value === 'object') {
-    const { name: own, title, email, _id: id, company_name: company } = value as Row;
-    return cellOf('', own ?? title ?? company ?? email ?? id ?? JSON.stringify(value));
+    const { name: own, title, text, email, _id: id, company_name: company } = value as Row;
+    return cellOf('', own ?? title ?? text ?? company ?? email ?? id ?? JSON.stringify(value));
   }
   return JSON.stringify(value);
 }

@@ -34,6 +34,14 @@ describe('a list', () => {
     expect(showAnswer({ employees: [{ _id: 1 }], deletedEmployees: [] }, look)).toBe('id\n 1\n');
   });
 
+  test('shows what a search has found as its text', () => {
+    const title = { text: 'Send the invoices', ranges: [{ start: 9, end: 17 }] };
+    const results = [{ kind: 'task', _id: 9, title, excerpt: null }];
+    expect(showAnswer({ results, nextCursor: null }, look)).toBe(
+      'id  title              kind\n 9  Send the invoices  task\n',
+    );
+  });
+
   test('says how it goes on', () => {
     const page = { results: [{ _id: 1 }], page: 1, pageSize: 1, total: 3, totalPages: 3 };
     expect(showAnswer(page, look)).toBe('id\n 1\nPage 1 of 3, 3 in all: --all shows every one.\n');
