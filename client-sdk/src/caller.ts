@@ -176,8 +176,8 @@ function callRequest(
 
 /** A key as a header can carry it. The service takes a blank one for none, so a retry could repeat the effect. */
 function keyHeader(key: string): string {
-  if (key.trim() === '') throw new TypeError('The idempotencyKey is empty: give another one, or leave it out.');
-  return key.replaceAll(/[^ -~\u00a0-\u00ff]/gu, (letter) => encodeURIComponent(letter));
+  if (key.trim() === '') throw new TypeError('The idempotencyKey is blank: give another, or none.');
+  return key.replaceAll(/[^ -~\u00a0-\u00ff]/gu, encodeURIComponent);
 }
 
 /** The error of a call that needs a session while there is none; the service's answer to it, if it was asked. */

@@ -39,20 +39,17 @@ export function toDownload(
     }
   }
 
+  async function bytes(): Promise<Uint8Array> {
+    const read: Uint8Array<ArrayBuffer>[] = [];
+    for await (const piece of pieces()) read.push(piece);
+    return new Uint8Array(await new Blob(read).arrayBuffer());
+  }
+
   return {
     filename: /filename="([^"]+)"/.exec(headers.get('content-disposition') ?? '')?.[1] ?? operation,
     mediaType,
     [Symbol.asyncIterator]: pieces,
-    async text() {
-      const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-      let text = '';
-      for await (const piece of pieces()) text += decoder.decode(piece, { stream: true });
-      return text + decoder.decode();
-    },
-    async bytes() {
-      const read: Uint8Array<ArrayBuffer>[] = [];
-      for await (const piece of pieces()) read.push(piece);
-      return new Uint8Array(await new Blob(read).arrayBuffer());
-    },
+    text: async () => new TextDecoder('utf-8', { ignoreBOM: true }).decode(await bytes()),
+    bytes,
   };
 }

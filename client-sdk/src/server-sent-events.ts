@@ -1,8 +1,7 @@
 import type { Caller } from './caller.ts';
 import { toApiError, orApiError, parse } from './exchange.ts';
-import { ApiError } from './api-error.ts';
 import { onNetwork } from './waiting.ts';
-import type { Transport } from './transport.ts';
+import { connectionLost, type Transport } from './transport.ts';
 
 /** The service sends something every 15 seconds; after this time of silence the connection is lost. */
 const silenceMs = 40_000;
@@ -84,8 +83,4 @@ function parseBlock(block: string): ServerSentEvent {
     if (name !== undefined) fields[name as keyof typeof fields] = value!;
   }
   return fields;
-}
-
-function connectionLost(operation: string): ApiError {
-  return new ApiError('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation });
 }

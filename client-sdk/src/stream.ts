@@ -31,9 +31,9 @@ export function createStream(parts: Parts): EventStream<unknown> {
 
   async function* run(): AsyncGenerator<unknown, void> {
     if (signal?.aborted === true) return;
-    let failure: { error: unknown } | undefined;
+    let failure: unknown;
     function fail(error: unknown): void {
-      if (!ending.signal.aborted) failure = { error };
+      if (!ending.signal.aborted) failure = error;
       stop();
     }
     const tellStatus: TellStatus = async (...state) => {
@@ -52,7 +52,7 @@ export function createStream(parts: Parts): EventStream<unknown> {
     open.add(stop);
     try {
       yield* receive(parts, tellStatus, ending.signal);
-      if (failure) throw failure.error;
+      if (failure !== undefined) throw failure;
     } finally {
       unwatch();
       signal?.removeEventListener('abort', stop);

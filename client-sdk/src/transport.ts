@@ -1,3 +1,5 @@
+import { ApiError } from './api-error.ts';
+
 /** What a transport receives for a subscription: that it has begun, then its events. */
 export type Incoming = 'started' | { data: unknown };
 
@@ -15,3 +17,7 @@ export type TransportChoice = {
   /** Reports the number of failures in a row, so that the other transport is tried where this one does not get through. */
   failed(tried: Transport, failures: number): void;
 };
+
+export function connectionLost(operation = 'events'): ApiError {
+  return new ApiError('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation });
+}

@@ -53,19 +53,16 @@ export const isOffline = (): boolean =>
 
 /** Waits, but not longer than until a browser is online again. Rejects when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
   let end = (): void => {};
-  await new Promise<void>((resolve, reject) => {
-    const stop = (): void => reject(signal!.reason as Error);
+  const over = new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, Math.min(ms, timerMaxMs));
     const off = onNetwork('online', resolve);
-    signal?.addEventListener('abort', stop, { once: true });
     end = () => {
       clearTimeout(timer);
       off();
-      signal?.removeEventListener('abort', stop);
     };
-  }).finally(() => end());
+  });
+  await (signal ? unlessAborted(over, signal) : over).finally(end);
 }
 
 const firstWaitMs = 300;

@@ -2,7 +2,7 @@ import { toApiError, parse } from './exchange.ts';
 import { ApiError } from './api-error.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { onNetwork } from './waiting.ts';
-import type { Incoming } from './transport.ts';
+import { connectionLost, type Incoming } from './transport.ts';
 
 /** The time limit for connecting, and for the first message of a subscription. */
 export const patienceMs = 10_000;
@@ -109,8 +109,4 @@ function dispatch({ error, result }: Message, subscriber: Subscriber | undefined
   else if (result?.type === 'started') queue.push('started');
   else if (result?.type === 'stopped') queue.end();
   else queue.push({ data: result?.data?.data });
-}
-
-export function connectionLost(): ApiError {
-  return new ApiError('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation: 'events' });
 }

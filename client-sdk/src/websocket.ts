@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import { unlessAborted } from './waiting.ts';
-import type { Transport } from './transport.ts';
-import { connectionLost, openLink, patienceMs, type Link } from './websocket-link.ts';
+import { connectionLost, type Transport } from './transport.ts';
+import { openLink, patienceMs, type Link } from './websocket-link.ts';
 
 /** One WebSocket for all streams. Its first message holds the credentials, because a URL may end up in logs. */
 export function createWebSocketTransport(url: string, caller: Caller): Transport & { hasWorked(): boolean } {
