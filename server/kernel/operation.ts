@@ -18,19 +18,12 @@ export type BodyCredential = 'loginTicket' | 'pair' | 'apiKey';
  */
 export type SecurityAct = string | { event: string; made: string };
 
-/** The metadata of an operation. All transports and the generated tests read it. */
-export type OperationMeta = OpenApiMeta<{
-  access?: Access;
-  /** What it asks of an API key; absent if `access` alone decides. */
-  keys?: KeyAccess;
+/** What a REST operation declares beside its REST line. */
+type Declared = {
   /** The credentials of which the body requires one, if `access` does not say so. */
   bodyCredentials?: readonly BodyCredential[];
   /** Its own errors; those of its access and its kind are added. */
   errors?: readonly ErrorDefinition[];
-  /**
-   * The section of the interface that it serves, by its heading; `Additions` for operations that the interface lacks.
-   */
-  section?: string;
   /** The input field that holds the whole body, if the documented body is an array. */
   bodyField?: string;
   bodyBytesMax?: number;
@@ -45,13 +38,26 @@ export type OperationMeta = OpenApiMeta<{
   changes?: readonly ChangeEvent[];
   /** A mutation that is possible in a closed company. */
   whileClosed?: true;
-  /** The events that a subscription sends, with their description. */
-  events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
   /** An example request for the reference page; a test checks that it is valid. */
   example?: Record<string, unknown>;
   /** The tool of agents that it is a part of. */
   tool?: ToolUse;
-}>;
+};
+
+/** The metadata of an operation. All transports and the generated tests read it. */
+export type OperationMeta = OpenApiMeta<
+  Declared & {
+    access?: Access;
+    /** What it asks of an API key; absent if `access` alone decides. */
+    keys?: KeyAccess;
+    /**
+     * The section of the interface that it serves, by its heading; `Additions` for operations that the interface lacks.
+     */
+    section?: string;
+    /** The events that a subscription sends, with their description. */
+    events?: { schema: z.ZodUnion<readonly z.ZodObject[]>; summary: string; description: string };
+  }
+>;
 
 /** The scopes that an API key needs for an operation: one of these sets. */
 export const scopesOf = ({ access, keys = 'no key' }: OperationMeta, kind: ScopeKind): readonly (readonly Scope[])[] =>
@@ -63,23 +69,11 @@ export const scopeKindOf = (type: 'query' | 'mutation' | 'subscription'): ScopeK
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export type RestDetails = {
+export type RestDetails = Declared & {
   section: string;
   summary: string;
   /** Rules, side effects and limits, beyond the shapes. Markdown. */
   description?: string;
-  errors?: readonly ErrorDefinition[];
-  bodyCredentials?: readonly BodyCredential[];
-  bodyField?: string;
-  bodyBytesMax?: number;
-  answersSecret?: true;
-  isLongRead?: true;
-  securityAct?: SecurityAct;
-  notAudited?: string;
-  changes?: readonly ChangeEvent[];
-  whileClosed?: true;
-  example?: Record<string, unknown>;
-  tool?: ToolUse;
 };
 
 /** Whether its answer may hold a secret: open operations sign in, or send or use up a code. */
