@@ -142,7 +142,12 @@ export function validationFailed(issues: Issue[]): ApiError {
  * company's.
  */
 export function notFoundIn(...path: (string | number)[]): ApiError {
-  return validationFailed([{ path, message: 'names nothing in your company', code: 'not_found' }]);
+  return validationFailed([notFoundIssue(...path)]);
+}
+
+/** The same among other issues. */
+export function notFoundIssue(...path: (string | number)[]): Issue {
+  return { path, message: 'names nothing in your company', code: 'not_found' };
 }
 
 /** A violated rule that a schema cannot express, such as one across fields. */

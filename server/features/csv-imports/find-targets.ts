@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { validationFailed } from '../../errors/errors.ts';
+import { notFoundIssue, validationFailed } from '../../errors/errors.ts';
 import { fromProjects } from '../projects/queries.ts';
 import { lockVisibleTasks } from '../tasks/queries.ts';
 import type { TaskDraft } from './drafts.ts';
@@ -77,12 +77,10 @@ async function readMapping(db: Db, companyId: number, mapping: Record<string, nu
   const known = new Set(rows.map((row) => row.project_id));
   const issues = entries
     .filter(([, projectId]) => !known.has(projectId))
-    .map(([name]) => ({ ...notFoundIssue, path: ['projects', name] }));
+    .map(([name]) => notFoundIssue('projects', name));
   if (issues.length > 0) throw validationFailed(issues);
   return new Map(entries);
 }
-
-const notFoundIssue = { message: 'names nothing in your company', code: 'not_found' } as const;
 
 /** The tasks that have the title of one that is known by it alone, by reference. */
 async function listTitled(

@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/open.ts';
-import { validationFailed } from '../../errors/errors.ts';
+import { notFoundIssue, validationFailed } from '../../errors/errors.ts';
 import { CellProblem, quote } from './cell-problem.ts';
 
 type Employee = { employee_id: number; email: string; name: string; is_active: boolean; is_deleted: boolean };
@@ -50,12 +50,5 @@ export async function readPeople(db: Db, companyId: number, mapping: Record<stri
 
 function checkMapping(mapping: Record<string, number>, byId: ReadonlyMap<number, Employee>): void {
   const unknown = Object.entries(mapping).filter(([, id]) => !byId.has(id));
-  if (unknown.length > 0)
-    throw validationFailed(
-      unknown.map(([name]) => ({
-        path: ['people', name],
-        message: 'names nothing in your company',
-        code: 'not_found' as const,
-      })),
-    );
+  if (unknown.length > 0) throw validationFailed(unknown.map(([name]) => notFoundIssue('people', name)));
 }

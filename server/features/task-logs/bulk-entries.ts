@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { findLockedDays, periodLocked } from '../../errors/errors.ts';
+import { findLockedDays, notFoundIssue, periodLocked } from '../../errors/errors.ts';
 import type { Issue } from '../../errors/issues.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
@@ -42,16 +42,14 @@ export async function findEntryIssues(
   return entries.flatMap((entry, index) => {
     const issues: Issue[] = [];
     const at = (field: keyof typeof entry) => ['entries', index, field];
-    if (!tasks.has(entry.taskId)) issues.push({ ...nothing, path: at('taskId') });
+    if (!tasks.has(entry.taskId)) issues.push(notFoundIssue(...at('taskId')));
     if (colleagues.has(entry.userId))
       issues.push({ path: at('userId'), message: 'must be the employee of the path', code: 'mismatch' });
-    else if (entry.userId !== employeeId) issues.push({ ...nothing, path: at('userId') });
+    else if (entry.userId !== employeeId) issues.push(notFoundIssue(...at('userId')));
     const fields = { start: at('startTime'), end: at('endTime') };
     return [...issues, ...findTimeIssues({ start: entry.startTime, end: entry.endTime }, now, fields)];
   });
 }
-
-const nothing = { message: 'names nothing in your company', code: 'not_found' } as const;
 
 async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly number[]): Promise<number[]> {
   const rows = await db

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { FORBIDDEN, validationFailed } from '../../errors/errors.ts';
+import { FORBIDDEN, notFoundIssue, validationFailed } from '../../errors/errors.ts';
 import type { Member } from '../../kernel/context.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -82,14 +82,7 @@ export const decidePeriods = member('time')
 async function lockAll(db: Db, companyId: number, periodIds: number[]): Promise<Period[]> {
   const periods = await lockPeriods(db, companyId, periodIds);
   const missing = periodIds.flatMap((periodId, index) => (periods.has(periodId) ? [] : [index]));
-  if (missing.length > 0)
-    throw validationFailed(
-      missing.map((index) => ({
-        path: ['period_ids', index],
-        message: 'names nothing in your company',
-        code: 'not_found',
-      })),
-    );
+  if (missing.length > 0) throw validationFailed(missing.map((index) => notFoundIssue('period_ids', index)));
   return periodIds.map((periodId) => periods.get(periodId)!);
 }
 
