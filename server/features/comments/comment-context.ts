@@ -1,5 +1,6 @@
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Db } from '../../../db/open.ts';
+import { listActiveIds } from '../employees/queries.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 import type { Audience } from './recipients.ts';
 
@@ -88,13 +89,6 @@ export const audienceOf = (comment: CommentContext, activeIds: ReadonlySet<numbe
 /** Those who are active among everyone involved in the comments. */
 export async function listActive(db: Db, companyId: number, comments: CommentContext[]): Promise<Set<number>> {
   const all = comments.flatMap((one) => [one.sender_id, ...mentionedIn(one), ...involvedIn(one)]);
-  const active = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where((eb) => eb('employee_id', '=', eb.fn.any(eb.val([...new Set(all)]))))
-    .where('is_active', '=', true)
-    .where('is_deleted', '=', false)
-    .select('employee_id')
-    .execute();
-  return new Set(active.map((one) => one.employee_id));
+  const ids = [...new Set(all)].filter((employeeId) => employeeId !== null);
+  return listActiveIds(db, companyId, ids);
 }

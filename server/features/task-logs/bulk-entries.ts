@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { findLockedDays, notFoundIssue, periodLocked } from '../../errors/errors.ts';
 import type { Issue } from '../../errors/issues.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { timestamp } from '../../kernel/wire/moments.ts';
+import { listNames } from '../employees/queries.ts';
 import type { VisibleTask } from '../tasks/queries.ts';
 import type { TaskLogRow } from './queries.ts';
 import { logBillable, logDescription } from './schemas.ts';
@@ -38,7 +38,7 @@ export async function findEntryIssues(
   }: { companyId: number; employeeId: number; entries: Entries; tasks: ReadonlyMap<number, VisibleTask>; now: Date },
 ): Promise<Issue[]> {
   const others = entries.map(({ userId }) => userId).filter((userId) => userId !== employeeId);
-  const colleagues = new Set(others.length === 0 ? [] : await listEmployeeIds(db, companyId, others));
+  const colleagues = others.length === 0 ? new Map() : await listNames(db, companyId, others);
   return entries.flatMap((entry, index) => {
     const issues: Issue[] = [];
     const at = (field: keyof typeof entry) => ['entries', index, field];
@@ -49,16 +49,6 @@ export async function findEntryIssues(
     const fields = { start: at('startTime'), end: at('endTime') };
     return [...issues, ...findTimeIssues({ start: entry.startTime, end: entry.endTime }, now, fields)];
   });
-}
-
-async function listEmployeeIds(db: Db, companyId: number, employeeIds: readonly number[]): Promise<number[]> {
-  const rows = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', sql<number>`any(${employeeIds}::bigint[])`)
-    .select('employee_id')
-    .execute();
-  return rows.map((row) => row.employee_id);
 }
 
 /** Rethrows an error; that for locked days names each entry on one by its index. */
