@@ -21,17 +21,22 @@ export async function lockAdmins(db: Db, companyId: number): Promise<void> {
 /** Throws if the last active admin would leave; call {@link lockAdmins} first. */
 export async function requireAnotherAdmin(db: Db, leaving: LockedEmployee): Promise<void> {
   if (!leaving.is_admin || !leaving.is_active) return;
+  if (!(await hasAnotherAdmin(db, leaving.company_id, leaving.employee_id))) throw LAST_ADMIN();
+}
+
+/** Whether the company has an active admin besides this employee. */
+export async function hasAnotherAdmin(db: Db, companyId: number, employeeId: number): Promise<boolean> {
   const other = await db
     .selectFrom('employees')
-    .where('company_id', '=', leaving.company_id)
+    .where('company_id', '=', companyId)
     .where('is_admin', '=', true)
     .where('is_active', '=', true)
     .where('is_deleted', '=', false)
-    .where('employee_id', '!=', leaving.employee_id)
+    .where('employee_id', '!=', employeeId)
     .select('employee_id')
     .limit(1)
     .executeTakeFirst();
-  if (!other) throw LAST_ADMIN();
+  return other !== undefined;
 }
 
 /** Throws if an employee of the company has the address; call {@link lockAdmins} first. */

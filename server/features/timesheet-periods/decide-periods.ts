@@ -6,6 +6,7 @@ import type { Member } from '../../kernel/context.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { idOf, text } from '../../kernel/wire/fields.ts';
+import { hasAnotherAdmin } from '../employees/employment.ts';
 import { readPolicy } from '../time-policies/queries.ts';
 import { periodDecided, recordPeriod } from './events.ts';
 import { enqueueDecided } from './jobs.ts';
@@ -88,24 +89,11 @@ async function lockAll(db: Db, companyId: number, periodIds: number[]): Promise<
 
 /** Says why a period is not decided on, if it is not. */
 async function createRefusals(db: Db, caller: Member, periods: readonly Period[]) {
-  const hasOwn = periods.some((period) => period.employee_id === caller.employeeId);
-  const mayDecideOwn = hasOwn && caller.isAdmin && (await isOnlyAdmin(db, caller));
+  const { companyId, employeeId: callerId, isAdmin } = caller;
+  const hasOwn = periods.some((period) => period.employee_id === callerId);
+  const mayDecideOwn = hasOwn && isAdmin && !(await hasAnotherAdmin(db, companyId, callerId));
   return ({ status, employee_id: employeeId }: Period): 'not_submitted' | 'own_time' | undefined => {
     if (status !== 'submitted') return 'not_submitted';
-    return employeeId === caller.employeeId && !mayDecideOwn ? 'own_time' : undefined;
+    return employeeId === callerId && !mayDecideOwn ? 'own_time' : undefined;
   };
-}
-
-async function isOnlyAdmin(db: Db, { companyId, employeeId }: Member): Promise<boolean> {
-  const other = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where('is_admin', '=', true)
-    .where('is_active', '=', true)
-    .where('is_deleted', '=', false)
-    .where('employee_id', '!=', employeeId)
-    .select('employee_id')
-    .limit(1)
-    .executeTakeFirst();
-  return other === undefined;
 }
