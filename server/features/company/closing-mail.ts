@@ -3,6 +3,7 @@ import type { Db } from '../../../db/open.ts';
 import { enqueueJob, jobHandler } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { renderMail } from '../../mail/mail-template.ts';
+import { listActiveAdmins } from '../employees/queries.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Admins are told again so long before the end. */
@@ -58,23 +59,13 @@ async function findAdmin(
     .executeTakeFirst();
 }
 
-/** Enqueues the mails to all admins who have joined: one now, and one before the end. */
+/** Enqueues the mails to all admins, one now and one before the end; who has not joined by then gets none. */
 export async function mailClosing(
   db: Db,
   { companyId, closesAt, now }: { companyId: number; closesAt: Date; now: Date },
 ): Promise<void> {
-  const admins = await db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where('is_admin', '=', true)
-    .where('is_active', '=', true)
-    .where('is_deleted', '=', false)
-    .where('account_id', 'is not', null)
-    .select('employee_id')
-    .orderBy('employee_id')
-    .execute();
   const reminded = new Date(closesAt.getTime() - remindedBeforeMs);
-  for (const { employee_id: employeeId } of admins)
+  for (const employeeId of await listActiveAdmins(db, companyId))
     for (const dueAt of [now, reminded]) {
       const isReminder = dueAt === reminded;
       const payload = { companyId, employeeId, closesAt: closesAt.toISOString(), isReminder };

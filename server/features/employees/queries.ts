@@ -86,6 +86,20 @@ export async function listActiveIds(db: Db, companyId: number, employeeIds: numb
   return new Set(rows.map((row) => row.employee_id));
 }
 
+/** The active admins of a company. */
+export async function listActiveAdmins(db: Db, companyId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('employees')
+    .where('company_id', '=', companyId)
+    .where('is_admin', '=', true)
+    .where('is_active', '=', true)
+    .where('is_deleted', '=', false)
+    .select('employee_id')
+    .orderBy('employee_id')
+    .execute();
+  return rows.map((row) => row.employee_id);
+}
+
 /** The address at which a picture is served, to anybody who knows it. */
 export function pictureUrl(
   { publicUrl }: Pick<Settings, 'publicUrl'>,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Db } from '../../../db/open.ts';
 import { jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { inTransaction } from '../../kernel/in-transaction.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { writeMoney } from '../../kernel/wire/money.ts';
+import { listActiveAdmins } from '../employees/queries.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
 
 /**
@@ -83,7 +83,7 @@ async function notifyAdmins(
       .select('name')
       .executeTakeFirst();
     const admins = project ? await listActiveAdmins(db, companyId) : [];
-    const notifications = admins.map(({ employee_id: recipientId }) => ({
+    const notifications = admins.map((recipientId) => ({
       recipientId,
       cause,
       appType: 'task' as const,
@@ -95,17 +95,6 @@ async function notifyAdmins(
     }));
     await notify(db, companyId, notifications, clock.now());
   });
-}
-
-async function listActiveAdmins(db: Db, companyId: number): Promise<{ employee_id: number }[]> {
-  return db
-    .selectFrom('employees')
-    .where('company_id', '=', companyId)
-    .where('is_admin', '=', true)
-    .where('is_active', '=', true)
-    .where('is_deleted', '=', false)
-    .select('employee_id')
-    .execute();
 }
 
 export const handlers: AnyJobHandler[] = [projectHoursExceeded, projectShareReached];
