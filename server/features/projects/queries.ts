@@ -33,8 +33,26 @@ export function fromProjects(db: Db, companyId: number) {
   return db.selectFrom('projects').where('company_id', '=', companyId).where('deleted_at', 'is', null);
 }
 
+function selectProject(db: Db, companyId: number, projectId: number) {
+  return fromProjects(db, companyId).where('project_id', '=', projectId).select(projectColumns);
+}
+
 export async function findProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
-  return fromProjects(db, companyId).where('project_id', '=', projectId).select(projectColumns).executeTakeFirst();
+  return selectProject(db, companyId, projectId).executeTakeFirst();
+}
+
+/** The same, with the row lock for a change. */
+export async function lockProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
+  return selectProject(db, companyId, projectId).forNoKeyUpdate().executeTakeFirst();
+}
+
+/** The same, with the row lock for a deletion: it waits for changes of the tasks in the project. */
+export async function lockProjectToDelete(
+  db: Db,
+  companyId: number,
+  projectId: number,
+): Promise<ProjectRow | undefined> {
+  return selectProject(db, companyId, projectId).forUpdate().executeTakeFirst();
 }
 
 export async function isProject(db: Db, companyId: number, projectId: number): Promise<boolean> {
@@ -55,28 +73,6 @@ export async function findVisibleProjects(db: Db, projects: StreamName[]): Promi
     join projects as p on p.company_id = asked.company_id and p.project_id = asked.project_id
     where p.deleted_at is null`.execute(db);
   return rows.map((row) => ({ companyId: row.company_id, subject: row.project_id }));
-}
-
-/** The same, with the row lock for a change. */
-export async function lockProject(db: Db, companyId: number, projectId: number): Promise<ProjectRow | undefined> {
-  return fromProjects(db, companyId)
-    .where('project_id', '=', projectId)
-    .select(projectColumns)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-}
-
-/** The same, with the row lock for a deletion: it waits for changes of the tasks in the project. */
-export async function lockProjectToDelete(
-  db: Db,
-  companyId: number,
-  projectId: number,
-): Promise<ProjectRow | undefined> {
-  return fromProjects(db, companyId)
-    .where('project_id', '=', projectId)
-    .select(projectColumns)
-    .forUpdate()
-    .executeTakeFirst();
 }
 
 /** Whether the caller may change a project, and delete projects and tasks: the owner and those who lead. */

@@ -5,6 +5,7 @@ import { id } from '../../kernel/wire/fields.ts';
 import { writeMoney } from '../../kernel/wire/money.ts';
 import { listActiveAdmins } from '../employees/queries.ts';
 import { notify, type NewNotification } from '../notifications/notify.ts';
+import { findProject } from '../projects/queries.ts';
 
 /**
  * Notifies the admins that a project exceeded its allocated hours. The figures are those of the crossing; the admins
@@ -75,13 +76,7 @@ async function notifyAdmins(
 ): Promise<void> {
   const { clock, settings } = services;
   await inTransaction(services, companyId, async (db) => {
-    const project = await db
-      .selectFrom('projects')
-      .where('company_id', '=', companyId)
-      .where('project_id', '=', projectId)
-      .where('deleted_at', 'is', null)
-      .select('name')
-      .executeTakeFirst();
+    const project = await findProject(db, companyId, projectId);
     const admins = project ? await listActiveAdmins(db, companyId) : [];
     const notifications = admins.map((recipientId) => ({
       recipientId,
