@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { transact } from '../../db/transaction.ts';
+import { findAccount } from '../features/auth/accounts.ts';
 import type { Services } from '../kernel/context.ts';
 import { replacePrivate } from '../platform/private-file.ts';
 import { seedPeople } from './seed-people.ts';
@@ -40,11 +41,7 @@ export async function findDemoSignIn(services: Services, file: string): Promise<
   const signIn = readDemoSignIn(file);
   if (signIn === undefined) return undefined;
   const { email, password } = signIn;
-  const account = await services.database.db
-    .selectFrom('accounts')
-    .where('email', '=', email)
-    .select('password_hash')
-    .executeTakeFirst();
+  const account = await findAccount(services.database.db, email);
   const works = await services.passwords.matches(account?.password_hash ?? null, password);
   return works ? { email, password } : undefined;
 }

@@ -11,22 +11,20 @@ type CompanyRow = Pick<Selectable<Schema['companies']>, (typeof companyColumns)[
 /** When a closed company ends, and whether that has begun. */
 type Ending = Pick<Selectable<Schema['companies']>, 'closes_at' | 'removal_began_at'>;
 
-export async function getCompany(db: Db, companyId: number): Promise<CompanyRow & Ending> {
+function selectCompany(db: Db, companyId: number) {
   return db
     .selectFrom('companies')
     .where('company_id', '=', companyId)
-    .select([...companyColumns, 'closes_at', 'removal_began_at'])
-    .executeTakeFirstOrThrow();
+    .select([...companyColumns, 'closes_at', 'removal_began_at']);
+}
+
+export async function getCompany(db: Db, companyId: number): Promise<CompanyRow & Ending> {
+  return selectCompany(db, companyId).executeTakeFirstOrThrow();
 }
 
 /** Returns the company, locked until the transaction ends. */
 export async function lockCompany(db: Db, companyId: number): Promise<CompanyRow & Ending> {
-  return db
-    .selectFrom('companies')
-    .where('company_id', '=', companyId)
-    .select([...companyColumns, 'closes_at', 'removal_began_at'])
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
+  return selectCompany(db, companyId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
 export function toCompany(row: CompanyRow): z.input<typeof Company> {

@@ -5,6 +5,7 @@ import type { Database, Db } from '../../../db/open.ts';
 import { transact } from '../../../db/transaction.ts';
 import { jobHandler, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
+import { getCompany } from '../company/queries.ts';
 import { archivePieces } from './archive.ts';
 import { statementsOf } from './statements.ts';
 
@@ -55,11 +56,7 @@ async function make({ services, snapshot, writes }: Handles, asked: Asked & { em
   const { clock } = services;
   const { companyId, exportId, employeeId } = asked;
   const statements = statementsOf({ companyId, employeeId });
-  const company = await snapshot
-    .selectFrom('companies')
-    .where('company_id', '=', companyId)
-    .select('name')
-    .executeTakeFirstOrThrow();
+  const { name } = await getCompany(snapshot, companyId);
   let total = 0;
   for (const { count } of statements) total += (await count.execute(snapshot)).rows[0]!.count;
   await ofExport(writes, asked).set({ rows_total: total }).execute();
@@ -70,7 +67,7 @@ async function make({ services, snapshot, writes }: Handles, asked: Asked & { em
     statements,
     manifest: {
       exportedAt: clock.now().toISOString(),
-      company: { id: companyId, name: company.name },
+      company: { id: companyId, name },
       employee: employeeId,
     },
     onRows: progressOf(writes, asked),
