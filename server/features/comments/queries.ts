@@ -43,16 +43,12 @@ export type NewComment = {
 /** Reserves the identifier of a new comment, so that all its statements can be sent at once. */
 export const reserveCommentId = (db: Db): Promise<number> => reserveId(db, 'comments_comment_id_seq');
 
-export async function insertComment(db: Db, comment: NewComment): Promise<void> {
-  await writeComment(db, comment);
-}
-
 /** Inserts the mentions of a comment, after {@link insertComment}. */
 export async function insertMentions(db: Db, { companyId, commentId, mentionedIds }: NewComment): Promise<void> {
   if (mentionedIds.length > 0) await writeMentions(db, { companyId, commentId, mentionedIds });
 }
 
-const writeComment = compiled<NewComment, object>((db, placeholder) =>
+export const insertComment = compiled<NewComment, object>((db, placeholder) =>
   sql<object>`
     insert into comments (
       company_id, comment_id, task_id, sender_id, client_sender, message, mentioned_emails, reply_to, image, created_at

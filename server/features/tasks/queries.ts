@@ -179,11 +179,7 @@ export function selectWithCollaborators(db: Db, chosen: AliasableExpression<Task
 /** The identifier of a task that is inserted later. */
 export const reserveTaskId = (db: Db): Promise<number> => reserveId(db, 'tasks_task_id_seq');
 
-export async function insertTask(db: Db, row: TaskRow): Promise<void> {
-  await writeTask(db, row);
-}
-
-const writeTask = compiled<TaskRow, object>((db, placeholder) =>
+export const insertTask = compiled<TaskRow, object>((db, placeholder) =>
   sql<object>`
     insert into tasks (
       company_id, task_id, project_id, title, description, status, owner_id, due_date, estimated_hours, completed_at, created_at, updated_at

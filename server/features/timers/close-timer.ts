@@ -6,7 +6,7 @@ import { changeStream } from '../../kernel/change-streams.ts';
 import type { Settings } from '../../kernel/context.ts';
 import { notify } from '../notifications/notify.ts';
 import { recordTaskLogCreated } from '../tasks/task-log-events.ts';
-import { insertTaskLogs, toTaskLog, type TaskLogRow } from '../task-logs/queries.ts';
+import { insertTaskLogs, toTaskLog, type NewTaskLog, type TaskLogRow } from '../task-logs/queries.ts';
 import { timerStopped } from './events.ts';
 import { takeTimer, toTimer, type TimerRow } from './queries.ts';
 
@@ -125,10 +125,8 @@ function withNote(description: string | null): string {
   return description === null || description === '' ? closedNote : `${description.slice(0, room)}\n${closedNote}`;
 }
 
-type TimerLog = Parameters<typeof insertTaskLogs>[1]['logs'][number];
-
 /** A log entered by hand may start at the same millisecond: then this one starts at the next free one. */
-async function insertFree(db: Db, companyId: number, log: TimerLog, now: Date): Promise<TaskLogRow> {
+async function insertFree(db: Db, companyId: number, log: NewTaskLog, now: Date): Promise<TaskLogRow> {
   for (let startTime = log.startTime; ; startTime = after(startTime, 1)) {
     const endTime = new Date(Math.max(log.endTime.getTime(), startTime.getTime() + runsAtLeastMs));
     const [made] = await insertTaskLogs(db, { companyId, logs: [{ ...log, startTime, endTime }], now });
