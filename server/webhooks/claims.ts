@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, Db } from '../../db/open.ts';
+import { transact } from '../../db/transaction.ts';
 
 /** A message that this process, and no other, may send until its lease ends. */
 export type ClaimedMessage = {
@@ -91,22 +92,16 @@ export async function claimMessages(
   endpoints: readonly Endpoint[],
   { count, now }: { count: number; now: Date },
 ): Promise<ClaimedMessage[]> {
-  const { db, commit, rollback } = database.acrossCompanies.begin();
   const given = sql`select * from unnest(
     ${sql.lit(`{${endpoints.map((one) => one.companyId).join()}}`)}::bigint[],
     ${sql.lit(`{${endpoints.map((one) => one.webhookId).join()}}`)}::bigint[])`;
-  try {
+  return transact(database.acrossCompanies, async (db) => {
     const { rows: locked } = await sql<Endpoint>`
       select company_id as "companyId", webhook_id as "webhookId" from webhooks
       where (company_id, webhook_id) in (${given}) and is_enabled
       order by company_id, webhook_id for no key update skip locked`.execute(db);
-    const claimed = locked.length === 0 ? [] : await leaseMessages(db, locked, { count, now });
-    await commit();
-    return claimed;
-  } catch (error) {
-    await rollback();
-    throw error;
-  }
+    return locked.length === 0 ? [] : leaseMessages(db, locked, { count, now });
+  });
 }
 
 async function leaseMessages(
