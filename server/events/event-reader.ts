@@ -85,12 +85,10 @@ export async function findLastSequence(db: Db, companyId: number, stream: string
   return row?.last_sequence ?? 0;
 }
 
-type EventRow = { company_id: number; stream: string; sequence: number; type: string; payload: unknown; at: Date };
-
 /** The next events after each cursor, up to `limit` of each stream, in one statement. */
 export async function listEvents(db: Db, cursors: Cursor[], limit: number): Promise<StoredEvent[]> {
-  const { rows } = await sql<EventRow>`
-    select e.company_id, e.stream, e.sequence, e.type, e.payload, e.at
+  const { rows } = await sql<StoredEvent>`
+    select e.company_id as "companyId", e.stream, e.sequence, e.type, e.payload, e.at
     from unnest(
       ${cursors.map((one) => one.companyId)}::bigint[],
       ${cursors.map((one) => one.stream)}::text[],
@@ -102,5 +100,5 @@ export async function listEvents(db: Db, cursors: Cursor[], limit: number): Prom
       order by f.sequence limit ${limit}
     ) as e
     order by e.company_id, e.stream, e.sequence`.execute(db);
-  return rows.map(({ company_id: companyId, ...row }) => ({ companyId, ...row }));
+  return rows;
 }

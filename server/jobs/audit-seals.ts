@@ -1,13 +1,11 @@
 import type { Services } from '../kernel/context.ts';
 import { listUnsealedCompanies, sealCompany } from '../features/audit/seals.ts';
-import { createPeriodicTask } from '../platform/periodic-task.ts';
+import { createPeriodicTask, type PeriodicTask } from '../platform/periodic-task.ts';
 
 /** Seals the audit log of all companies each minute. Several nodes may do it at once: each skips what another one seals. */
-export type AuditSealer = {
-  start(): void;
+export type AuditSealer = Pick<PeriodicTask, 'start' | 'stop'> & {
   /** Seals once; returns how many rows got a seal. */
   run(): Promise<number>;
-  stop(): Promise<void>;
 };
 
 const intervalMs = 60_000;

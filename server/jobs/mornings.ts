@@ -1,13 +1,11 @@
 import { planMornings } from '../features/mornings/plan-mornings.ts';
 import type { Services } from '../kernel/context.ts';
-import { createPeriodicTask } from '../platform/periodic-task.ts';
+import { createPeriodicTask, type PeriodicTask } from '../platform/periodic-task.ts';
 
 /** Plans mornings every quarter of an hour, when 08:00 of some time zone begins. */
-export type Mornings = {
-  start(): void;
+export type Mornings = Pick<PeriodicTask, 'start' | 'stop'> & {
   /** Plans once; returns how many companies have their morning. */
   run(): Promise<number>;
-  stop(): Promise<void>;
 };
 
 const quarterMs = 15 * 60_000;

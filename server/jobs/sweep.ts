@@ -3,7 +3,7 @@ import { deleteExpired, listExpired } from '../features/audit/retention.ts';
 import { listEndedCompanies, removeCompany } from '../features/removal/remove-company.ts';
 import { deletePreviousSecrets } from '../features/webhooks/secrets.ts';
 import type { Services } from '../kernel/context.ts';
-import { createPeriodicTask } from '../platform/periodic-task.ts';
+import { createPeriodicTask, type PeriodicTask } from '../platform/periodic-task.ts';
 import { batchSize, deleteBatch, rules } from './old-rows.ts';
 import { beginRound } from './sweep-rounds.ts';
 
@@ -11,11 +11,9 @@ import { beginRound } from './sweep-rounds.ts';
  * Deletes rows that are no longer needed: used one-time tokens, expired idempotent answers and events, sessions that
  * ended long ago; and companies that were closed. Several nodes may sweep at once: each skips the rows that another one has locked.
  */
-export type Sweep = {
-  start(): void;
+export type Sweep = Pick<PeriodicTask, 'start' | 'stop'> & {
   /** Sweeps once; returns the number of deleted rows by table, empty while the time is doubted. */
   run(): Promise<Record<string, number>>;
-  stop(): Promise<void>;
 };
 
 const intervalMs = 3_600_000;

@@ -1,17 +1,13 @@
 import { sql } from 'kysely';
 import type { Database, Db } from '../../db/open.ts';
 import type { Log } from '../platform/log.ts';
-import { createPeriodicTask } from '../platform/periodic-task.ts';
+import { createPeriodicTask, type PeriodicTask } from '../platform/periodic-task.ts';
 
 /*
  * Analyses tables that have grown. A statement keeps its plan until its tables are analysed, and a plan for a table that was
  * analysed while it was empty reads all of it, whatever it holds by then. The embedded database never analyses by itself.
  * A server does it after a minute or more, and not at all where autovacuum is off.
  */
-export type TableStatistics = {
-  start(): void;
-  stop(): Promise<void>;
-};
 
 /** Below this, reading all of a table costs no more than its index. */
 const pagesMin = 8;
@@ -35,7 +31,7 @@ export async function analyzeGrownTables(db: Db): Promise<string[]> {
   return grown;
 }
 
-export function createTableStatistics({ database, log }: { database: Database; log: Log }): TableStatistics {
+export function createTableStatistics({ database, log }: { database: Database; log: Log }): PeriodicTask {
   return createPeriodicTask({
     firstAfterMs: intervalMs,
     async run() {
