@@ -1,47 +1,25 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { countedOnce } from './counted-once.ts';
-
-type JobCounts = { pending: number; dead_lettered: number; late: number; oldestSeconds: number };
+import { Counter, type Registry } from 'prom-client';
+import { registerBacklog } from './backlog-metrics.ts';
 
 export type MeasuredJobs = {
   worker: {
     countAttempts(): { handler: string; outcome: string; count: number }[];
     /** Counted in the database, for all nodes together. */
-    countJobs(): Promise<JobCounts>;
+    countJobs(): Promise<{ pending: number; dead_lettered: number; late: number; oldestSeconds: number }>;
   };
 };
 
-/**
- * Registers metrics of jobs, counted in the database for all nodes, and of attempts in this process. While the database
- * does not answer, the former are left out.
- */
+/** Registers metrics of jobs, and of attempts in this process. */
 export function registerJobMetrics(registry: Registry, { worker }: MeasuredJobs): void {
-  const registers = [registry];
-  const countInTime = countedOnce(() => worker.countJobs());
-  // oxlint-disable-next-line no-new -- a gauge registers itself
-  new Gauge({
-    name: 'jobs',
-    help: 'Jobs (mails, notifications) that are pending: due, or waiting for a retry; late: due for a minute or longer; dead_lettered: not retried any more',
-    labelNames: ['state'] as const,
-    registers,
-    async collect() {
-      this.reset();
-      const counts = await countInTime();
-      if (!counts) return;
-      this.set({ state: 'pending' }, counts.pending);
-      this.set({ state: 'dead_lettered' }, counts.dead_lettered);
-      this.set({ state: 'late' }, counts.late);
+  registerBacklog(registry, () => worker.countJobs(), {
+    states: ['pending', 'dead_lettered', 'late'],
+    waiting: {
+      name: 'jobs',
+      help: 'Jobs (mails, notifications) that are pending: due, or waiting for a retry; late: due for a minute or longer; dead_lettered: not retried any more',
     },
-  });
-  // oxlint-disable-next-line no-new -- a gauge registers itself
-  new Gauge({
-    name: 'jobs_oldest_pending_seconds',
-    help: 'Time since the oldest pending job was first due; 0 where none is pending',
-    registers,
-    async collect() {
-      const counts = await countInTime();
-      if (counts) this.set(counts.oldestSeconds);
-      else this.remove();
+    oldest: {
+      name: 'jobs_oldest_pending_seconds',
+      help: 'Time since the oldest pending job was first due; 0 where none is pending',
     },
   });
   // oxlint-disable-next-line no-new -- a counter registers itself
@@ -49,7 +27,7 @@ export function registerJobMetrics(registry: Registry, { worker }: MeasuredJobs)
     name: 'job_attempts_total',
     help: 'Attempts that ended in this process: succeeded, failed (to be retried) or dead_lettered',
     labelNames: ['handler', 'outcome'] as const,
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
       for (const { handler, outcome, count } of worker.countAttempts()) this.inc({ handler, outcome }, count);

@@ -1,43 +1,25 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { countedOnce } from './counted-once.ts';
-
-type MessageCounts = { pending: number; late: number; oldestSeconds: number };
+import { Counter, type Registry } from 'prom-client';
+import { registerBacklog } from './backlog-metrics.ts';
 
 export type MeasuredWebhooks = {
   webhookWorker: {
     countAttempts(): { outcome: string; count: number }[];
     /** Counted in the database, for all nodes together. */
-    countMessages(): Promise<MessageCounts>;
+    countMessages(): Promise<{ pending: number; late: number; oldestSeconds: number }>;
   };
 };
 
-/** Registers metrics of webhooks, counted in the database for all nodes, and of attempts in this process. */
+/** Registers metrics of webhooks, and of attempts in this process. */
 export function registerWebhookMetrics(registry: Registry, { webhookWorker }: MeasuredWebhooks): void {
-  const registers = [registry];
-  const countInTime = countedOnce(() => webhookWorker.countMessages());
-  // oxlint-disable-next-line no-new -- a gauge registers itself
-  new Gauge({
-    name: 'webhook_messages',
-    help: 'Messages for enabled webhooks that are pending: due, or waiting for a retry; late: due for a minute or longer',
-    labelNames: ['state'] as const,
-    registers,
-    async collect() {
-      this.reset();
-      const counts = await countInTime();
-      if (!counts) return;
-      this.set({ state: 'pending' }, counts.pending);
-      this.set({ state: 'late' }, counts.late);
+  registerBacklog(registry, () => webhookWorker.countMessages(), {
+    states: ['pending', 'late'],
+    waiting: {
+      name: 'webhook_messages',
+      help: 'Messages for enabled webhooks that are pending: due, or waiting for a retry; late: due for a minute or longer',
     },
-  });
-  // oxlint-disable-next-line no-new -- a gauge registers itself
-  new Gauge({
-    name: 'webhook_oldest_due_seconds',
-    help: 'Time since the oldest message that waits to be sent was due; 0 where none waits',
-    registers,
-    async collect() {
-      const counts = await countInTime();
-      if (counts) this.set(counts.oldestSeconds);
-      else this.remove();
+    oldest: {
+      name: 'webhook_oldest_due_seconds',
+      help: 'Time since the oldest message that waits to be sent was due; 0 where none waits',
     },
   });
   // oxlint-disable-next-line no-new -- a counter registers itself
@@ -45,7 +27,7 @@ export function registerWebhookMetrics(registry: Registry, { webhookWorker }: Me
     name: 'webhook_attempts_total',
     help: 'Attempts of this process by what became of the message: delivered, pending (to be retried), failed, or released at a shutdown',
     labelNames: ['outcome'] as const,
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
       for (const { outcome, count } of webhookWorker.countAttempts()) this.inc({ outcome }, count);
