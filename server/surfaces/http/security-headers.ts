@@ -54,35 +54,8 @@ export const fixedHeaders = {
   'cache-control': 'no-store',
 };
 
-/** The reference page loads from this service only; a script sets its styles. */
-export const pagePolicy = policyOf({
-  ...dataPolicy,
-  'script-src': "'self'",
-  'style-src': "'self' 'unsafe-inline'",
-  'font-src': "'self'",
-  'img-src': "'self' data:",
-  'connect-src': "'self'",
-  'form-action': "'none'",
-});
-
-/**
- * The demo page runs its own files only and calls this service only. Older browsers do not include a WebSocket of the
- * same host in `'self'`, so it is listed.
- */
-export function demoPagePolicy(publicUrl: string): string {
-  return policyOf({
-    ...dataPolicy,
-    'script-src': "'self'",
-    'style-src': "'self'",
-    'font-src': "'self'",
-    'img-src': "'self'",
-    'connect-src': `'self' ${new URL(publicUrl).origin.replace(/^http/, 'ws')}`,
-    'form-action': "'none'",
-  });
-}
-
-/** The page where people consent runs its own files only, calls this service only, and is in no frame. */
-export const consentPagePolicy = policyOf({
+/** A page runs its own files only, calls this service only, and is in no frame. */
+const ownPolicy = {
   ...dataPolicy,
   'script-src': "'self'",
   'style-src': "'self'",
@@ -90,7 +63,21 @@ export const consentPagePolicy = policyOf({
   'img-src': "'self'",
   'connect-src': "'self'",
   'form-action': "'none'",
+};
+
+/** A script of the reference page sets its styles and pictures. */
+export const pagePolicy = policyOf({
+  ...ownPolicy,
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
 });
+
+/** Older browsers do not include a WebSocket of the same host in `'self'`, so the demo page's is listed. */
+export function demoPagePolicy(publicUrl: string): string {
+  return policyOf({ ...ownPolicy, 'connect-src': `'self' ${new URL(publicUrl).origin.replace(/^http/, 'ws')}` });
+}
+
+export const consentPagePolicy = policyOf(ownPolicy);
 
 /** Tells browsers which origins may call, and to use the declared media types. */
 export async function registerSecurity(
