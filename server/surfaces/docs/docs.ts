@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { AnyTRPCRouter } from '@trpc/server';
@@ -10,14 +9,10 @@ import { createAsyncDocument } from '../asyncapi/asyncapi.ts';
 import { operationsOf } from '../../kernel/operations.ts';
 import { sendProblem } from '../http/problem.ts';
 import { pagePolicy } from '../http/security-headers.ts';
-import { mediaTypeOf, staticDocument, type SendStatic } from '../http/static-document.ts';
+import { serveFiles, staticDocument, type SendStatic } from '../http/static-document.ts';
 
 const own = join(import.meta.dirname, 'files');
 const swaggerUi = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
-const assets: [folder: string, names: string[]][] = [
-  [own, ['reference.js', 'reference.css', 'page.css', 'tokens.css', 'figtree.woff2', 'mark.svg']],
-  [swaggerUi, ['swagger-ui.css', 'swagger-ui-bundle.js']],
-];
 
 /**
  * /openapi.json, /asyncapi.json, their pages and the client. Everything is served from here: the pages need no other host.
@@ -43,11 +38,9 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
 
   registerClientPackage(app);
 
-  for (const [folder, names] of assets)
-    for (const name of names) {
-      const read = () => readFileSync(join(folder, name));
-      app.get(`/docs/assets/${name}`, staticDocument({ type: mediaTypeOf(name)!, read }));
-    }
+  const ownFiles = ['reference.js', 'reference.css', 'page.css', 'tokens.css', 'figtree.woff2', 'mark.svg'];
+  serveFiles(app, '/docs/assets', own, ownFiles);
+  serveFiles(app, '/docs/assets', swaggerUi, ['swagger-ui.css', 'swagger-ui-bundle.js']);
 
   // Relative: behind a proxy the service may have a prefix.
   app.get('/', async (_request, reply) => reply.header('Cache-Control', 'no-cache').redirect('docs', 302));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { extname } from 'node:path';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addVary, compressedBytesMin, compressOnce, encodingFor, type Encoding } from './compression.ts';
 
 const mediaTypes: Record<string, string> = {
@@ -59,6 +60,14 @@ export function staticDocument({
       .header('content-encoding', encoding)
       .send(await packed);
   };
+}
+
+/** Serves the named files of a folder at a path. */
+export function serveFiles(app: FastifyInstance, path: string, folder: string, names: string[]): void {
+  for (const name of names) {
+    const read = () => readFileSync(join(folder, name));
+    app.get(`${path}/${name}`, staticDocument({ type: mediaTypeOf(name)!, read }));
+  }
 }
 
 const isCompressed = (type: string): boolean => type.startsWith('font/') || type === 'application/gzip';

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { toApiError } from '../../errors/errors.ts';
@@ -10,16 +9,12 @@ import type { Context, Services } from '../../kernel/context.ts';
 import { errorHeaders, logFailure } from '../http/problem.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { consentPagePolicy } from '../http/security-headers.ts';
-import { mediaTypeOf, staticDocument } from '../http/static-document.ts';
+import { serveFiles } from '../http/static-document.ts';
 import { countCall } from './endpoints.ts';
 import { consentPage, refusalPage } from './pages.ts';
 
 const own = join(import.meta.dirname, 'files');
 const shared = join(import.meta.dirname, '../docs/files');
-const assets: [folder: string, names: string[]][] = [
-  [own, ['consent.js', 'consent.css']],
-  [shared, ['page.css', 'tokens.css', 'figtree.woff2', 'mark.svg']],
-];
 
 /** The time for a person to sign in and consent. */
 const consentWithinMs = 10 * 60_000;
@@ -31,11 +26,8 @@ type Asked = Partial<Record<string, string>>;
  * is no cookie that another page could use. An error goes back to the client only when its redirect URI is known to be its own.
  */
 export function registerConsentPage(app: FastifyInstance, services: Services): void {
-  for (const [folder, names] of assets)
-    for (const name of names) {
-      const read = () => readFileSync(join(folder, name));
-      app.get(`/oauth/assets/${name}`, staticDocument({ type: mediaTypeOf(name)!, read }));
-    }
+  serveFiles(app, '/oauth/assets', own, ['consent.js', 'consent.css']);
+  serveFiles(app, '/oauth/assets', shared, ['page.css', 'tokens.css', 'figtree.woff2', 'mark.svg']);
 
   app.get('/oauth/authorize', { config: { policy: consentPagePolicy } }, async (request, reply) => {
     const ctx: Context = { services, request: { ...requestInfo(request, reply), transport: 'rest' } };
