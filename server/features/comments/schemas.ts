@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '../../kernel/wire/fields.ts';
+import { id, idOf } from '../../kernel/wire/fields.ts';
 import { moment } from '../../kernel/wire/moments.ts';
 import { levelsMax } from './threads.ts';
 
@@ -40,6 +40,15 @@ export const Comment = z
 
 /** A comment without its replies. */
 export const CommentNow = Comment.omit({ replies: true }).meta({ id: 'CommentNow' });
+
+/** The payload of events of a comment as it is stored. */
+const StoredAbout = z.object({ comment_id: id, task_id: id, sender_id: id.optional(), employee_id: id.optional() });
+
+/** Which comment a stored event is about, and who did it. */
+export function readAbout(payload: unknown) {
+  const { comment_id: commentId, task_id: taskId, sender_id, employee_id } = StoredAbout.parse(payload);
+  return { actorId: employee_id ?? sender_id ?? null, taskId, commentId };
+}
 
 /** What agents are not shown of comments. */
 export const besideTheComment = [

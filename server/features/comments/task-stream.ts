@@ -6,7 +6,7 @@ import { listNames } from '../employees/queries.ts';
 import { findVisibleTasks } from '../tasks/queries.ts';
 import { listCommentViews } from './comment-view.ts';
 import { estimateCommentBytes } from './comment-sizes.ts';
-import { CommentNow } from './schemas.ts';
+import { CommentNow, readAbout } from './schemas.ts';
 
 const aboutComment = <Type extends string>(type: Type, description: string) =>
   z
@@ -47,12 +47,6 @@ const identifierBytes = 8;
 
 type Event = z.infer<typeof CommentEvent>;
 
-const AboutComment = z.object({
-  comment_id: id,
-  task_id: id,
-  sender_id: id.optional(),
-  employee_id: id.optional(),
-});
 const Seen = z.object({ comment_ids: z.array(id), task_id: id, employee_id: id });
 
 const name = 'task';
@@ -66,11 +60,9 @@ export const taskStream: StreamKind<Event> = {
   event: CommentEvent,
 
   async toEvents({ db, settings }, companyId, stored) {
-    const abouts = stored
-      .filter(({ type }) => type !== 'comment.seen')
-      .map(({ payload }) => AboutComment.parse(payload));
+    const abouts = stored.filter(({ type }) => type !== 'comment.seen').map(({ payload }) => readAbout(payload));
     const views = stored.filter(({ type }) => type === 'comment.seen').map(({ payload }) => Seen.parse(payload));
-    const commentIds = [...new Set(abouts.map((about) => about.comment_id))];
+    const commentIds = [...new Set(abouts.map((about) => about.commentId))];
     // No employee has the identifier 0: `forViewer` sets likedByMe.
     const records =
       commentIds.length === 0 ? [] : await listCommentViews(db, companyId, { commentIds }, { viewerId: 0, settings });
@@ -83,23 +75,19 @@ export const taskStream: StreamKind<Event> = {
             companyId,
             views.map((one) => one.employee_id),
           );
-    return stored.map((event) =>
-      event.type === 'comment.seen'
-        ? toSeen(event, names)
-        : toAbout(event, AboutComment.parse(event.payload), comments),
-    );
+    return stored.map((event) => (event.type === 'comment.seen' ? toSeen(event, names) : toAbout(event, comments)));
   },
 
   async estimateBytes(db, companyId, stored) {
     const bytesOf = await estimateCommentBytes(
       db,
       companyId,
-      stored.flatMap(({ type, payload }) => (type === 'comment.seen' ? [] : AboutComment.parse(payload).comment_id)),
+      stored.flatMap(({ type, payload }) => (type === 'comment.seen' ? [] : readAbout(payload).commentId)),
     );
     return stored.map(({ type, payload }) =>
       type === 'comment.seen'
         ? Seen.parse(payload).comment_ids.length * identifierBytes
-        : (bytesOf.get(AboutComment.parse(payload).comment_id) ?? 0),
+        : (bytesOf.get(readAbout(payload).commentId) ?? 0),
     );
   },
 
@@ -114,13 +102,9 @@ export const taskStream: StreamKind<Event> = {
   findReadable: findVisibleTasks,
 };
 
-function toAbout(
-  { sequence, type, at }: StoredEvent,
-  { comment_id: commentId, task_id: taskId, sender_id, employee_id }: z.infer<typeof AboutComment>,
-  comments: ReadonlyMap<number, unknown>,
-) {
-  const comment = comments.get(commentId) ?? null;
-  return { id: sequence, type, at, taskId, commentId, actorId: employee_id ?? sender_id ?? null, comment };
+function toAbout({ sequence, type, at, payload }: StoredEvent, comments: ReadonlyMap<number, unknown>) {
+  const { taskId, commentId, actorId } = readAbout(payload);
+  return { id: sequence, type, at, taskId, commentId, actorId, comment: comments.get(commentId) ?? null };
 }
 
 function toSeen({ sequence, type, at, payload }: StoredEvent, names: ReadonlyMap<number, string>) {

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { id } from '../../kernel/wire/fields.ts';
+import { readAbout } from '../comments/schemas.ts';
 
 /*
  * The events that webhooks receive. What concerns one person only, such as their notifications, is not offered, nor what is
@@ -48,20 +47,9 @@ export const webhookEvents = [...changeEvents, ...commentEvents] as const;
 /** The event that an admin sends to try an endpoint. */
 export const testEvent = 'webhook.test';
 
-/** The payload of comment events as it is stored. */
-const AboutComment = z.object({
-  comment_id: id,
-  task_id: id,
-  sender_id: id.optional(),
-  employee_id: id.optional(),
-});
-
 /** Whether the payload is stored as it was before there were webhooks: that of all others is what they receive. */
 const isAboutComment = (type: string): boolean => (commentEvents as readonly string[]).includes(type);
 
 /** The `data` of a message, of the stored payload of its event. The same for each attempt, so nothing is looked up. */
-export function toData(type: string, payload: unknown): unknown {
-  if (!isAboutComment(type)) return payload;
-  const { comment_id: commentId, task_id: taskId, sender_id, employee_id } = AboutComment.parse(payload);
-  return { actorId: employee_id ?? sender_id ?? null, taskId, commentId };
-}
+export const toData = (type: string, payload: unknown): unknown =>
+  isAboutComment(type) ? readAbout(payload) : payload;
