@@ -71,14 +71,7 @@ export const getTimesheet = member('time')
     if (!seesAll && userId !== undefined && userId !== caller.employeeId) throw FORBIDDEN();
 
     const employeeId = seesAll ? userId : caller.employeeId;
-    const scope: Scope = {
-      companyId,
-      from,
-      to,
-      amounts,
-      ...(employeeId === undefined ? {} : { employeeId }),
-      ...(projectId === undefined ? {} : { projectId }),
-    };
+    const scope: Scope = { companyId, from, to, amounts, employeeId, projectId };
     if (format === 'json') return toTimesheet(db, scope, groupBy);
     const { companyId: _, ...asked } = scope;
     await auditExport(ctx, 'timesheets.get', { ...asked, groupBy, format });

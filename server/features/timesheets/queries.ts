@@ -7,8 +7,8 @@ export type Scope = {
   companyId: number;
   from: string;
   to: string;
-  employeeId?: number;
-  projectId?: number;
+  employeeId: number | undefined;
+  projectId: number | undefined;
   amounts: boolean;
 };
 
