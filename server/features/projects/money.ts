@@ -4,7 +4,7 @@ import type { Db } from '../../../db/open.ts';
 import { ADMIN_REQUIRED } from '../../errors/errors.ts';
 import { noteChange } from '../../kernel/audit-log.ts';
 import type { Member } from '../../kernel/context.ts';
-import type { Money } from '../../kernel/wire/money.ts';
+import { moneyOf, type Money } from '../../kernel/wire/money.ts';
 import { toProject, type ProjectRow } from './queries.ts';
 import type { Project } from './schemas.ts';
 
@@ -40,9 +40,7 @@ export async function showProject(db: Db, caller: Member, row: ProjectRow): Prom
   return project!;
 }
 
-function budgetOf({ budget_minor_units: minorUnits, budget_currency: currency }: ProjectRow): Money | null {
-  return minorUnits === null || currency === null ? null : { minorUnits, currency };
-}
+const budgetOf = (row: ProjectRow): Money | null => moneyOf(row.budget_minor_units, row.budget_currency);
 
 /** The columns of a budget that is given; undefined leaves the stored one. */
 export const budgetColumns = (budget: Money | null | undefined) =>

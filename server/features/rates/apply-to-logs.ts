@@ -8,7 +8,7 @@ import { noteChange } from '../../kernel/audit-log.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { checkRange } from '../../kernel/wire/day-range.ts';
-import { Money, sumMoney } from '../../kernel/wire/money.ts';
+import { Money, moneyOf, sumMoney } from '../../kernel/wire/money.ts';
 import { day } from '../../kernel/wire/moments.ts';
 import { checkSubject, type RateSubject } from './queries.ts';
 import { subjectFields } from './schemas.ts';
@@ -64,8 +64,8 @@ export const applyToLogs = admin('time')
       );
     await refuseApproved(db, companyId, changes);
 
-    const before = sumMoney(changes.flatMap((log) => toMoney(log.old_amount, log.old_currency)));
-    const after = sumMoney(changes.flatMap((log) => toMoney(log.new_amount, log.new_currency)));
+    const before = sumMoney(changes.flatMap((log) => moneyOf(log.old_amount, log.old_currency) ?? []));
+    const after = sumMoney(changes.flatMap((log) => moneyOf(log.new_amount, log.new_currency) ?? []));
     if (!dryRun && changes.length > 0) {
       await storeRates(db, companyId, changes);
       noteChange(db, companyId, {
@@ -79,9 +79,6 @@ export const applyToLogs = admin('time')
     }
     return { dryRun, logs: ids.length, changed: changes.length, before, after };
   });
-
-const toMoney = (minorUnits: number | null, currency: string | null): Money[] =>
-  minorUnits === null || currency === null ? [] : [{ minorUnits, currency }];
 
 type Found = { task_log_id: number; task_id: number };
 type Asked = RateSubject & { from: string; to: string };

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { notFoundIn } from '../../errors/errors.ts';
+import { moneyOf } from '../../kernel/wire/money.ts';
 import { findEmployee } from '../employees/queries.ts';
 import { isProject } from '../projects/queries.ts';
 import { findVisibleTask } from '../tasks/queries.ts';
@@ -23,7 +24,6 @@ export const rateColumns = [
 ] as const;
 
 export function toRate(row: RateRow): z.input<typeof Rate> {
-  const { minor_units: minorUnits, currency } = row;
   return {
     _id: row.rate_id,
     company_id: row.company_id,
@@ -31,7 +31,7 @@ export function toRate(row: RateRow): z.input<typeof Rate> {
     project_id: row.project_id,
     employee_id: row.employee_id,
     validFrom: row.valid_from,
-    hourlyRate: minorUnits === null || currency === null ? null : { minorUnits, currency },
+    hourlyRate: moneyOf(row.minor_units, row.currency),
     createdAt: row.created_at,
   };
 }

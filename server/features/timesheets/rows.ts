@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/open.ts';
 import { sortByName } from '../employees/sort-by-name.ts';
-import { sumMoney, type Money } from '../../kernel/wire/money.ts';
+import { moneyOf, sumMoney } from '../../kernel/wire/money.ts';
 import { hoursOf } from '../projects/hours.ts';
 import {
   listPeople,
@@ -45,11 +45,10 @@ const secondsIn = (sums: Sum[]): number => sums.reduce((total, { seconds }) => t
 export function timeOf(sums: Sum[], { amounts }: Scope) {
   const seconds = secondsIn(sums);
   const time = { seconds, hours: hoursOf(seconds) };
-  return amounts ? { ...time, amounts: sumMoney(sums.flatMap(toMoney)) } : time;
+  return amounts
+    ? { ...time, amounts: sumMoney(sums.flatMap((sum) => moneyOf(sum.minor_units, sum.currency) ?? [])) }
+    : time;
 }
-
-const toMoney = ({ minor_units: minorUnits, currency }: Sum): Money[] =>
-  minorUnits === null || currency === null ? [] : [{ minorUnits, currency }];
 
 export type Person = { userId: number; name: string };
 

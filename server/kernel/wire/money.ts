@@ -28,6 +28,10 @@ export const Money = z
   .meta({ id: 'Money' });
 export type Money = z.infer<typeof Money>;
 
+/** The money of two columns; null where there is none. */
+export const moneyOf = (minorUnits: number | null, currency: string | null): Money | null =>
+  minorUnits === null || currency === null ? null : { minorUnits, currency };
+
 /** An amount of money that a caller gives. */
 export const moneyUpTo = (max: number) =>
   z.object({
