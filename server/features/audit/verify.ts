@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
 import type { Services } from '../../kernel/context.ts';
 import { merkleRoot } from './merkle.ts';
 import { retentionKind, retentionOperation, type RetentionStatement } from './retention.ts';
@@ -31,16 +32,7 @@ export type Verdict = {
 };
 
 export type Chain = { db: Db; tokens: Services['tokens']; companyId: number };
-type Seal = {
-  seal_id: number;
-  from_xid: number;
-  to_xid: number;
-  row_count: number;
-  entries: Buffer;
-  statement: string;
-  sealed_at: Date;
-  erasures_to: number | null;
-};
+type Seal = Omit<Selectable<Schema['audit_seals']>, 'company_id'>;
 type SealWithRows = Seal & { rows: RowText[] };
 
 const rowsAtOnce = 5_000;
@@ -48,7 +40,7 @@ const rowsAtOnce = 5_000;
 /** Verifies the seals after the given one, up to about `rowsMax` rows. */
 export async function verifyChain(
   chain: Chain,
-  { after = 0, rowsMax = Infinity }: { after?: number; rowsMax?: number } = {},
+  { after, rowsMax }: { after: number; rowsMax: number },
 ): Promise<Verdict> {
   let previous = after === 0 ? undefined : await findSeal(chain, after);
   let unproved: Problem | null = null;
