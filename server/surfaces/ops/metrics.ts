@@ -1,8 +1,9 @@
 import { proceduresOf } from '../../kernel/definitions.ts';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import type { Services } from '../../kernel/context.ts';
+import { registerGauge } from './gauge.ts';
 import { registerJobMetrics, type MeasuredJobs } from './job-metrics.ts';
 import { registerReplicaMetrics } from './replica-metrics.ts';
 import { registerWebhookMetrics, type MeasuredWebhooks } from './webhook-metrics.ts';
@@ -66,28 +67,12 @@ function nameOf(request: FastifyRequest, procedures: Set<string>): string {
 }
 
 function watchRedis(registry: Registry, { isRedisUp }: Measured): void {
-  // oxlint-disable-next-line no-new -- a gauge registers itself
-  new Gauge({
-    name: 'redis_up',
-    help: '1 where Redis answers, 0 where this node counts limits for itself; without REDIS_URL there is no value',
-    registers: [registry],
-    collect() {
-      if (isRedisUp) this.set(isRedisUp() ? 1 : 0);
-      else this.remove();
-    },
-  });
+  const help = '1 where Redis answers, 0 where this node counts limits for itself; without REDIS_URL there is no value';
+  registerGauge(registry, 'redis_up', help, () => isRedisUp && Number(isRedisUp()));
 }
 
 function watchConnections(registry: Registry, { connections, streams, countRefusedConnections }: Measured): void {
-  const gauge = (name: string, help: string, count: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(count());
-      },
-    });
+  const gauge = (name: string, help: string, count: () => number) => registerGauge(registry, name, help, count);
   gauge('event_connections', 'WebSockets and streams of events that are open', connections.count);
   gauge('event_subscriptions', 'Subscriptions that run on them', connections.countSubscriptions);
   gauge('event_waiting_bytes', 'What was sent on them and not yet taken', connections.countBufferedBytes);
