@@ -53,13 +53,7 @@ function choosePart({ name, parts }: Tool, given: Given): Part {
   const chosen = wanted ?? parts.find(({ use }) => use.when === undefined);
   if (chosen) return chosen;
   const ways = parts.map(({ use }) => use.when!);
-  throw validationFailed([
-    {
-      path: [ways[0]!],
-      message: `${requiredMessage} by ${name}, or one of ${ways.slice(1).join(', ')}`,
-      code: 'required',
-    },
-  ]);
+  throw invalid([ways[0]!], `${requiredMessage} by ${name}, or one of ${ways.slice(1).join(', ')}`, 'required');
 }
 
 function chooseIncluded({ included }: Tool, words: unknown): Part[] {
@@ -78,21 +72,13 @@ function checkNames(tool: Tool, meant: readonly Part[], given: Given): void {
   const known = new Set([...tool.parts, ...tool.included].flatMap(({ arguments: its }) => its.map(({ name }) => name)));
   const issues = Object.entries(given).flatMap(([name, value]): Issue[] => {
     if (taken.has(name) || (value === null && known.has(name))) return [];
-    if (known.has(name))
-      return [
-        {
-          path: [name],
-          message: `does not go together with the other arguments; here ${tool.name} takes ${[...taken].join(', ')}`,
-          code: 'mismatch',
-        },
-      ];
-    return [
-      {
-        path: [name.slice(0, 100)],
-        message: `is no argument of ${tool.name}, which takes ${[...taken].join(', ')}`,
-        code: 'invalid_value',
-      },
-    ];
+    const names = [...taken].join(', ');
+    if (!known.has(name)) {
+      const message = `is no argument of ${tool.name}, which takes ${names}`;
+      return [{ path: [name.slice(0, 100)], message, code: 'invalid_value' }];
+    }
+    const message = `does not go together with the other arguments; here ${tool.name} takes ${names}`;
+    return [{ path: [name], message, code: 'mismatch' }];
   });
   if (issues.length > 0) throw validationFailed(issues);
 }
