@@ -86,7 +86,7 @@ function takeOne(counts: Map<string, number>, name: string): boolean {
 /** Text as HTML: nothing of it is markup, and its lines stay lines. */
 export const plainTextToHtml = (text: string): string => textToHtml(text).replaceAll(/\r?\n/g, '<br />$&');
 
-const textToHtml = (text: string): string =>
+export const textToHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** A link to an absolute address, in a window without access to this one; other links lose their target. */

@@ -1,3 +1,4 @@
+import { textToHtml } from '../comments/sanitize.ts';
 import { erasedAddress, erasedName, erasedNames, type KnownAs } from '../employees/erased.ts';
 
 /*
@@ -15,11 +16,9 @@ export type Eraser = {
 
 /** For both kinds of regular expressions. */
 const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** A text as it stands in plain text and in stored rich text. */
-const spellings = (text: string): string[] => [...new Set([text, escapeHtml(text)])];
+const spellings = (text: string): string[] => [...new Set([text, textToHtml(text)])];
 
 /** A name of one word may be any word. */
 const isTelling = (name: string): boolean => /\S\s+\S/.test(name);
