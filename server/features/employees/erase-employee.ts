@@ -11,7 +11,6 @@ import { lockAdmins, requireAnotherAdmin } from './employment.ts';
 import {
   clearEmployee,
   clearStoredAnswers,
-  deleteExports,
   deleteOwnRows,
   eraseTraces,
   sealIdentity,
@@ -92,7 +91,8 @@ async function erase(
   await clearEmployee(db, { ...employee, pictureId: row.picture_id, now });
   const accounts = await deleteUnusedAccounts(db, row.account_id === null ? [] : [row.account_id]);
   await clearStoredAnswers(db, employee.companyId, now);
-  await deleteExports(db, employee.companyId);
+  // The person is in the files of exports.
+  await db.deleteFrom('exports').where('company_id', '=', employee.companyId).execute();
 
   const leftAt = now.toISOString();
   const left = {

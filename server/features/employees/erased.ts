@@ -5,14 +5,13 @@ import type { Services } from '../../kernel/context.ts';
 import { defineJob } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { seal, unseal } from '../../platform/seal.ts';
+import type { EmployeeRef } from '../memberships/membership.ts';
 import { searchTextOf } from './queries.ts';
 
 /*
  * What becomes of an employee who is erased, and of what belongs to nobody but them. Texts, events and the audit log follow in a
  * job: see features/erasure/.
  */
-
-type EmployeeRef = { companyId: number; employeeId: number };
 
 export const erasedNames = (employeeId: number) => ({ first_name: 'Former', last_name: `employee ${employeeId}` });
 
@@ -76,11 +75,6 @@ export async function deleteOwnRows(db: Db, { companyId, employeeId }: EmployeeR
     .where('company_id', '=', companyId)
     .where('recipient_id', '=', employeeId)
     .execute();
-}
-
-/** Deletes the exports of a company: the person is in their files. */
-export async function deleteExports(db: Db, companyId: number): Promise<void> {
-  await db.deleteFrom('exports').where('company_id', '=', companyId).execute();
 }
 
 /**
