@@ -1,6 +1,6 @@
 import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
-import { definitionOf, proceduresOf } from './definitions.ts';
+import { definitionOf, proceduresOf, type Kind } from './definitions.ts';
 import { checkDepth } from './wire/canonical-json.ts';
 import type { Context } from './context.ts';
 import { JsonStream } from './wire/json-stream.ts';
@@ -17,7 +17,7 @@ import { parserOf } from './parser.ts';
 export type Call = {
   ctx: object;
   path: string;
-  type: 'query' | 'mutation' | 'subscription';
+  type: Kind;
   /** The input, or a promise of it if the transport has yet to read it. */
   getRawInput(): unknown;
   signal: AbortSignal | undefined;

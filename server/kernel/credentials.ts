@@ -3,9 +3,8 @@ import { createLoader } from '../../db/pipeline/loader.ts';
 import { compiled } from '../../db/pipeline/compiled.ts';
 import { list } from '../../db/pipeline/list.ts';
 import type { Db } from '../../db/open.ts';
-import { nameOf } from '../platform/credential.ts';
+import { nameOf, type Credential } from '../platform/credential.ts';
 import type { Services } from './context.ts';
-import type { Credential } from '../platform/credential.ts';
 import type { Scope } from '../platform/scopes.ts';
 
 /** A credential and its holder; the employee's fields are null if there is none. */

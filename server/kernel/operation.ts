@@ -1,9 +1,9 @@
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { z } from 'zod';
 import type { ErrorDefinition } from '../errors/api-error.ts';
-import type { KeyAccess, Scope, ScopeKind } from '../platform/scopes.ts';
-import { scopesFor } from '../platform/scopes.ts';
+import { scopesFor, type KeyAccess, type Scope, type ScopeKind } from '../platform/scopes.ts';
 import type { ChangeEvent } from './change-event.ts';
+import type { Kind } from './definitions.ts';
 import type { ToolUse } from './tool.ts';
 
 /** Who may call an operation: see procedures.ts. */
@@ -64,8 +64,7 @@ export const scopesOf = ({ access, keys = 'no key' }: OperationMeta, kind: Scope
   scopesFor(keys, { kind, isForAdmins: access === 'admin' });
 
 /** A subscription only reads. */
-export const scopeKindOf = (type: 'query' | 'mutation' | 'subscription'): ScopeKind =>
-  type === 'mutation' ? 'write' : 'read';
+export const scopeKindOf = (type: Kind): ScopeKind => (type === 'mutation' ? 'write' : 'read');
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,7 +1,6 @@
 import { authenticate } from './authentication.ts';
-import { nameOf } from '../platform/credential.ts';
+import { nameOf, type Credential } from '../platform/credential.ts';
 import type { AccountHolder, Caller, Context, Member } from './context.ts';
-import type { Credential } from '../platform/credential.ts';
 import { keepsAdminRights, type KeyAccess, type Scope } from '../platform/scopes.ts';
 import { codesOf } from './declared.ts';
 import {
@@ -12,11 +11,11 @@ import {
   SESSION_REQUIRED,
   toApiError,
 } from '../errors/errors.ts';
+import type { Kind } from './definitions.ts';
 import { scopeMissing } from './missing-scope.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import type { RateLimitKeys } from '../platform/rate-limits.ts';
-import { countAuthFailure } from './rate-limit.ts';
-import { countRequest } from './rate-limit.ts';
+import { countAuthFailure, countRequest } from './rate-limit.ts';
 import { handlesFor, runMutation } from './run-mutation.ts';
 import { logAct, logError } from './security-log.ts';
 import { noteRefusal } from './audit.ts';
@@ -30,7 +29,6 @@ import { middleware, procedure } from './trpc.ts';
  * statement, and turns any thrown value into an API error.
  */
 
-type Kind = 'query' | 'mutation' | 'subscription';
 type Call = { kind: Kind; meta: OperationMeta };
 
 /** Who may call. */
