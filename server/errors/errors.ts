@@ -189,7 +189,7 @@ export function findLockedDays(error: unknown): LockedDay[] | undefined {
 /** The error for locked days, which it names; `issues` say where in the input they are. */
 export function periodLocked(
   days: readonly string[],
-  { issues, cause }: Pick<ErrorDetails, 'issues' | 'cause'>,
+  { issues, cause }: Pick<ErrorDetails, 'issues' | 'cause'> = {},
 ): ApiError {
   const named = [...new Set(days)].toSorted();
   const shown = named.slice(0, lockedDaysShown).join(', ');

@@ -166,11 +166,7 @@ async function refuseApproved(db: Db, companyId: number, changes: readonly Chang
     ) as t
     join timesheet_periods as p on p.company_id = ${companyId} and p.employee_id = t.employee_id
       and p.first_day between t.day - 30 and t.day and p.last_day >= t.day and p.state = 'approved'`.execute(db);
-  if (rows.length > 0)
-    throw periodLocked(
-      rows.map(({ day }) => day),
-      {},
-    );
+  if (rows.length > 0) throw periodLocked(rows.map(({ day }) => day));
 }
 
 async function storeRates(db: Db, companyId: number, changes: readonly Change[]): Promise<void> {

@@ -66,7 +66,7 @@ export const startTimer = member('time')
       () => getCompany(db, companyId),
     ]);
     if (closesAt !== null) throw COMPANY_CLOSED();
-    if (locked.length > 0) throw periodLocked(locked, {});
+    if (locked.length > 0) throw periodLocked(locked);
 
     const timer = {
       company_id: companyId,
