@@ -25,6 +25,9 @@ export type Call = {
   input?: unknown;
 };
 
+/** The signal of calls whose work continues when the caller disconnects: a lost connection does not undo half of it. */
+export const { signal: neverAborted } = new AbortController();
+
 /** The result. tRPC's runner turns a thrown error into a failed result; this one lets it be thrown. */
 type Outcome = { ok: true; data: unknown };
 type Next = (more?: { ctx: object }) => Promise<Outcome>;

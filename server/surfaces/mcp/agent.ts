@@ -1,5 +1,5 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
-import { runChain } from '../../kernel/chain.ts';
+import { neverAborted, runChain } from '../../kernel/chain.ts';
 import type { Context, Membership, RequestInfo, Services } from '../../kernel/context.ts';
 import type { Operation } from '../../kernel/operations.ts';
 import { parserOf } from '../../kernel/parser.ts';
@@ -14,9 +14,6 @@ export type Agent = {
   scopes: readonly Scope[];
   procedures: ReadonlyMap<string, AnyTRPCProcedure>;
 };
-
-/** Work continues when the client disconnects: a lost connection does not undo half of it. */
-const { signal } = new AbortController();
 
 /** An answer as JSON has it. */
 export type Answer = {
@@ -37,7 +34,7 @@ export async function callOperation(
   { idempotencyKey, skip = 0 }: How = {},
 ): Promise<Answer> {
   const ctx: Context = { services, request: { ...request, idempotencyKey, acceptsStreams: true } };
-  const call = { ctx, path: name, type, getRawInput: () => input, signal, batchIndex: 0 };
+  const call = { ctx, path: name, type, getRawInput: () => input, signal: neverAborted, batchIndex: 0 };
   const { data } = await runChain(procedures.get(name)!, call);
   if (data instanceof JsonStream) return readPart(data.list!, skip);
   return { answer: toJson(data), skipped: 0, hasMore: false };

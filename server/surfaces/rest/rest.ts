@@ -2,7 +2,7 @@ import { proceduresOf } from '../../kernel/definitions.ts';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { runChain } from '../../kernel/chain.ts';
+import { neverAborted, runChain } from '../../kernel/chain.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import { Download } from '../../kernel/wire/download.ts';
 import { JsonStream } from '../../kernel/wire/json-stream.ts';
@@ -48,9 +48,6 @@ function spellings(path: string): string[] {
   return url.endsWith('/') ? [url, url.slice(0, -1)] : [url];
 }
 
-/** Work continues when the caller disconnects: a lost connection does not undo half of it. */
-const { signal } = new AbortController();
-
 function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Services) {
   const readInput = inputReader(operation);
   const { name: path, type } = operation;
@@ -66,7 +63,7 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
       };
       // Read after authentication: only an authenticated caller gets the issues of a body.
       const getRawInput = () => readInput(request);
-      const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex: 0 });
+      const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal: neverAborted, batchIndex: 0 });
       request.mayCompress = mayCompress;
       if (data instanceof Download) await sendDownload(reply, data);
       else if (data instanceof JsonStream) await sendPieces(reply.type('application/json; charset=utf-8'), data.pieces);

@@ -1,7 +1,7 @@
 import { definitionOf, proceduresOf } from '../../kernel/definitions.ts';
 import { getTRPCErrorFromUnknown, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { runChain } from '../../kernel/chain.ts';
+import { neverAborted, runChain } from '../../kernel/chain.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import { toApiError } from '../../errors/errors.ts';
 import { JsonStream } from '../../kernel/wire/json-stream.ts';
@@ -67,9 +67,6 @@ function inputsOf(given: unknown, isBatch: boolean): Record<number, unknown> | u
   }
 }
 
-/** Work continues when the caller disconnects: a lost connection does not undo half of it. */
-const { signal } = new AbortController();
-
 const asItIs = (text: string): string => text;
 
 type Answer = {
@@ -89,7 +86,7 @@ export async function answerCalls(
   async function answer({ path, procedure, type, input }: Calls['calls'][number], batchIndex: number): Promise<Answer> {
     try {
       const getRawInput = () => input;
-      const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal, batchIndex });
+      const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal: neverAborted, batchIndex });
       return { status: 200, body: { result: { data } }, waitSeconds: 0 };
     } catch (cause) {
       const error = getTRPCErrorFromUnknown(cause);
