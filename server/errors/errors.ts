@@ -155,6 +155,14 @@ export function invalid(path: (string | number)[], message: string, code: IssueC
   return validationFailed([{ path, message, code }]);
 }
 
+/** The error with each of its issues replaced; the sentence for an invalid input follows them. */
+export function withIssues(error: ApiError, replace: (issue: Issue) => Issue): ApiError {
+  if (!error.issues) return error;
+  const issues = error.issues.map(replace);
+  if (error.definition === VALIDATION_FAILED) return validationFailed(issues);
+  return new ApiError(error.definition, { detail: error.message, issues, cause: error.cause });
+}
+
 /** SQLSTATE classes and codes of a server that is away, shutting down, read-only (just after a failover), out of room or out of time. */
 const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
 const brokenConnection =

@@ -1,4 +1,4 @@
-import { validationFailed } from '../../errors/errors.ts';
+import { invalid } from '../../errors/errors.ts';
 
 /**
  * The deepest nesting of a body. No operation needs more than five levels, and recursion over a body never overflows
@@ -9,8 +9,7 @@ const levelsMax = 64;
 /** Refuses a value that nests deeper than any operation needs. */
 export function checkDepth(value: unknown, levels = levelsMax): void {
   if (typeof value !== 'object' || value === null) return;
-  if (levels === 0)
-    throw validationFailed([{ path: [], message: `must nest at most ${levelsMax} levels deep`, code: 'too_deep' }]);
+  if (levels === 0) throw invalid([], `must nest at most ${levelsMax} levels deep`, 'too_deep');
   if (Array.isArray(value)) for (const item of value) checkDepth(item, levels - 1);
   else for (const name in value) checkDepth((value as Record<string, unknown>)[name], levels - 1);
 }

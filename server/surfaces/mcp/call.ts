@@ -1,5 +1,5 @@
-import { invalid, toApiError, VALIDATION_FAILED, validationFailed } from '../../errors/errors.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import { invalid, toApiError, validationFailed, withIssues } from '../../errors/errors.ts';
+import type { ApiError } from '../../errors/api-error.ts';
 import { requiredMessage, type Issue } from '../../errors/issues.ts';
 import { callOperation, type Agent } from './agent.ts';
 import { isList, isNamed, snakeCase, takesNull, type Argument } from './arguments.ts';
@@ -136,13 +136,10 @@ function readIdempotencyKey(value: unknown): string | undefined {
 
 /** An error of an operation with the names of arguments instead of those of its fields. */
 function inArguments(part: Part, error: ApiError): ApiError {
-  if (!error.issues) return error;
   const names = new Map(part.arguments.map(({ field, name }) => [field, name]));
-  const issues = error.issues.map((issue) => {
+  return withIssues(error, (issue) => {
     const [field, ...deeper] = issue.path;
     if (typeof field !== 'string') return issue;
     return { ...issue, path: [names.get(field) ?? snakeCase(field), ...deeper] };
   });
-  if (error.definition === VALIDATION_FAILED) return validationFailed(issues);
-  return new ApiError(error.definition, { detail: error.message, issues, cause: error.cause });
 }

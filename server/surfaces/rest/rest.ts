@@ -6,9 +6,9 @@ import { neverAborted, runChain } from '../../kernel/chain.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import { Download } from '../../kernel/wire/download.ts';
 import { JsonStream } from '../../kernel/wire/json-stream.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import type { ApiError } from '../../errors/api-error.ts';
 import { isCompressible } from '../../kernel/operation.ts';
-import { toApiError, VALIDATION_FAILED, validationFailed } from '../../errors/errors.ts';
+import { invalid, toApiError, withIssues } from '../../errors/errors.ts';
 import { bodyBytesMax } from '../http/body.ts';
 import { sendDownload, sendPieces } from '../http/send-download.ts';
 import { operationsOf, type Operation } from '../../kernel/operations.ts';
@@ -81,14 +81,8 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
 /** If the body is one field of the input, the path of an issue starts inside the body. */
 function asRest({ meta }: Operation, error: ApiError): ApiError {
   const { bodyField } = meta;
-  if (bodyField === undefined || !error.issues) return error;
-  const issues = error.issues.map((issue) =>
-    issue.path[0] === bodyField ? { ...issue, path: issue.path.slice(1) } : issue,
-  );
-  // The sentence contains the same paths.
-  return error.definition === VALIDATION_FAILED
-    ? validationFailed(issues)
-    : new ApiError(error.definition, { detail: error.message, issues });
+  if (bodyField === undefined) return error;
+  return withIssues(error, (issue) => (issue.path[0] === bodyField ? { ...issue, path: issue.path.slice(1) } : issue));
 }
 
 /**
@@ -121,7 +115,7 @@ function bodyOf(body: unknown, bodyField: string | undefined, isUpdate: boolean)
   // An update without a body is more likely a mistake than an empty change.
   if ((body ?? null) === null && !isUpdate) return {};
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
-  throw validationFailed([{ path: [], message: 'must be a JSON object', code: 'invalid_type' }]);
+  throw invalid([], 'must be a JSON object', 'invalid_type');
 }
 
 function readerOf(schema: z.core.$ZodType): (value: unknown) => unknown {
