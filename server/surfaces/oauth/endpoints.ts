@@ -14,7 +14,7 @@ import { requestInfo } from '../http/request-info.ts';
 const bodyBytesMax = 64 * 1024;
 
 type Form = Partial<Record<string, string>>;
-type Answer = { status: number; body: object | undefined };
+type Answer = { status: number; body: object };
 
 /** The endpoints for programs: they register, exchange, renew and revoke. */
 export async function registerEndpoints(
@@ -28,10 +28,7 @@ export async function registerEndpoints(
       try {
         await countCall(ctx, operation);
         const { status, body } = await answer(ctx, request.body);
-        return await reply
-          .code(status)
-          .type('application/json; charset=utf-8')
-          .send(JSON.stringify(body ?? {}));
+        return await send(reply, status, body);
       } catch (error) {
         return sendError(request, reply, await countFailure(ctx, operation, error));
       }
@@ -52,7 +49,7 @@ export async function registerEndpoints(
       serve('oauth.revoke', async (ctx, body) => {
         const form = readForm(body);
         await revokeToken(ctx, needed(form, 'token'), needed(form, 'client_id'));
-        return { status: 200, body: undefined };
+        return { status: 200, body: {} };
       }),
     );
   });
@@ -148,21 +145,21 @@ function answerErrors(app: FastifyInstance): void {
 }
 
 async function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<FastifyReply> {
-  if (error instanceof OAuthError) return send(reply, 400, error.code, error.message);
+  if (error instanceof OAuthError) return send(reply, 400, failed(error.code, error.message));
   const apiError: ApiError = toApiError(error);
   logFailure(request, apiError);
   const { status } = apiError.definition;
   void reply.headers(errorHeaders(apiError));
   const code =
     status === 429 || status === 503 ? 'temporarily_unavailable' : status < 500 ? 'invalid_request' : 'server_error';
-  return send(reply, status, code, apiError.message);
+  return send(reply, status, failed(code, apiError.message));
 }
 
-/** RFC 6749 allows these characters in a description. */
-const plain = (sentence: string): string => sentence.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '');
+const failed = (error: string, sentence: string) => ({
+  error,
+  // RFC 6749 allows these characters.
+  error_description: sentence.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, ''),
+});
 
-const send = (reply: FastifyReply, status: number, error: string, sentence: string) =>
-  reply
-    .code(status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error, error_description: plain(sentence) }));
+const send = (reply: FastifyReply, status: number, body: object) =>
+  reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));

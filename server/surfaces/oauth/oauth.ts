@@ -47,21 +47,12 @@ export async function registerOAuth(
 }
 
 function registerMetadata(app: FastifyInstance, { settings }: Services): void {
-  const json = (read: () => object) =>
-    staticDocument({
-      type: 'application/json; charset=utf-8',
-      read: () => Buffer.from(JSON.stringify(read())),
-      cacheControl: 'public, max-age=300',
-    });
+  const serve = (urls: string[], make: () => object) => {
+    const type = 'application/json; charset=utf-8';
+    const read = () => Buffer.from(JSON.stringify(make()));
+    for (const url of urls) app.get(url, staticDocument({ type, read, cacheControl: 'public, max-age=300' }));
+  };
   const { resource, server } = metadataPaths(settings);
-  for (const url of resource)
-    app.get(
-      url,
-      json(() => resourceMetadata(settings)),
-    );
-  for (const url of server)
-    app.get(
-      url,
-      json(() => serverMetadata(settings)),
-    );
+  serve(resource, () => resourceMetadata(settings));
+  serve(server, () => serverMetadata(settings));
 }
