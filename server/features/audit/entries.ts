@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
-import type { z } from 'zod';
+import { sql, type Selectable } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import type { AuditEntry, AuditEntryRecord } from './schemas.ts';
+import type { Schema } from '../../../db/schema.ts';
+import type { AuditEntryRecord } from './schemas.ts';
 
 /** Which rows of a company. Those of `to` are not among them. */
 export type Filters = {
@@ -16,25 +16,8 @@ export type Filters = {
 /** The place of a row in the list: its transaction, then its number. */
 export type Position = { xid: number; id: number };
 
-type Row = {
-  xid: number;
-  audit_id: number;
-  at: Date;
-  account_id: number | null;
-  employee_id: number | null;
-  api_key_id: number | null;
-  session_id: number | null;
-  network: string | null;
-  request_id: string | null;
-  transport: AuditEntryRecord['transport'];
-  operation: string;
-  subject_kind: string | null;
-  subject_id: number | null;
-  changes: z.input<typeof AuditEntry>['changes'];
-  result: AuditEntryRecord['result'];
-  error_code: string | null;
-  times: number;
-};
+type Row = Omit<Selectable<Schema['audit_log']>, 'company_id' | 'transport' | 'changes' | 'result'> &
+  Pick<AuditEntryRecord, 'transport' | 'changes' | 'result'>;
 
 const fromTheTop: Position = { xid: Number.MAX_SAFE_INTEGER, id: 0 };
 
@@ -79,12 +62,14 @@ const toEntry = (row: Row): AuditEntryRecord => ({
   changes: row.changes,
 });
 
+const rowsAtOnce = 500;
+
 /** All rows behind each other, a batch at a time, so that no connection waits for a reader. */
-export async function* batchesOf(db: Db, filters: Filters, batch = 500): AsyncGenerator<AuditEntryRecord[]> {
+export async function* batchesOf(db: Db, filters: Filters): AsyncGenerator<AuditEntryRecord[]> {
   for (let before: Position | undefined; ;) {
-    const { entries, last } = await listEntries(db, filters, { before, limit: batch });
+    const { entries, last } = await listEntries(db, filters, { before, limit: rowsAtOnce });
     if (entries.length > 0) yield entries;
-    if (entries.length < batch) return;
+    if (entries.length < rowsAtOnce) return;
     before = last;
   }
 }
