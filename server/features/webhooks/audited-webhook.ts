@@ -1,18 +1,11 @@
 import type { Db } from '../../../db/open.ts';
 import { noteChange } from '../../kernel/audit-log.ts';
+import type { WebhookRow } from './queries.ts';
 
-type Row = {
-  company_id: number;
-  webhook_id: number;
-  url: string;
-  events: string[];
-  description: string | null;
-  is_enabled: boolean;
-};
 type Shown = Record<string, unknown>;
 
 /** What the audit log shows of a webhook: of its URL the origin, because the rest may be a secret. */
-function shownOf({ url, events, description, is_enabled: isEnabled }: Row): Shown {
+function shownOf({ url, events, description, is_enabled: isEnabled }: WebhookRow): Shown {
   return { origin: new URL(url).origin, events, description, isEnabled };
 }
 
@@ -20,7 +13,7 @@ function shownOf({ url, events, description, is_enabled: isEnabled }: Row): Show
 export function noteWebhook(
   db: Db,
   verb: 'created' | 'updated' | 'deleted',
-  rows: { before?: Row; after?: Row },
+  rows: { before?: WebhookRow; after?: WebhookRow },
 ): void {
   const { company_id: companyId, webhook_id: id } = (rows.after ?? rows.before)!;
   const before = rows.before ? shownOf(rows.before) : null;
@@ -33,6 +26,6 @@ export function noteWebhook(
 }
 
 /** Notes that a webhook has another secret. */
-export function noteRotation(db: Db, { company_id: companyId, webhook_id: id }: Row): void {
+export function noteRotation(db: Db, { company_id: companyId, webhook_id: id }: WebhookRow): void {
   noteChange(db, companyId, { event: 'webhook.secret_rotated', kind: 'webhook', id, before: null, after: null });
 }

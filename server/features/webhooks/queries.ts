@@ -4,7 +4,7 @@ import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import type { Webhook } from './schemas.ts';
 
-type Row = Omit<Selectable<Schema['webhooks']>, 'sealed_secret' | 'sealed_previous_secret'>;
+export type WebhookRow = Omit<Selectable<Schema['webhooks']>, 'sealed_secret' | 'sealed_previous_secret'>;
 
 /** The columns of a Webhook: none of its secrets. */
 export const webhookColumns = [
@@ -25,15 +25,15 @@ export const fromWebhook = (db: Db, companyId: number, webhookId: number) =>
   db.selectFrom('webhooks').where('company_id', '=', companyId).where('webhook_id', '=', webhookId);
 
 /** A webhook of the company, locked against changes. */
-export async function lockWebhook(db: Db, companyId: number, webhookId: number): Promise<Row | undefined> {
+export async function lockWebhook(db: Db, companyId: number, webhookId: number): Promise<WebhookRow | undefined> {
   return fromWebhook(db, companyId, webhookId).select(webhookColumns).forNoKeyUpdate().executeTakeFirst();
 }
 
 /** The webhook as an update of it, which `returning(webhookColumns)` answers. */
-export const updateOf = (db: Db, { company_id, webhook_id }: Pick<Row, 'company_id' | 'webhook_id'>) =>
+export const updateOf = (db: Db, { company_id, webhook_id }: Pick<WebhookRow, 'company_id' | 'webhook_id'>) =>
   db.updateTable('webhooks').where('company_id', '=', company_id).where('webhook_id', '=', webhook_id);
 
-export function toWebhook(row: Row, now: Date): z.input<typeof Webhook> {
+export function toWebhook(row: WebhookRow, now: Date): z.input<typeof Webhook> {
   const { previous_secret_until: until } = row;
   return {
     _id: row.webhook_id,
