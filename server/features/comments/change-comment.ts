@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { selectVisibleTasks } from '../tasks/queries.ts';
+import { selectVisibleComments } from './comment-rows.ts';
 
 /** A comment that is locked until the transaction ends, with its task's owner. */
 export type LockedComment = {
@@ -29,10 +29,7 @@ export async function lockVisibleComment(
 }
 
 function selectComment(db: Db, companyId: number, commentId: number) {
-  return selectVisibleTasks(db, companyId)
-    .innerJoin('comments as c', (join) =>
-      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
-    )
+  return selectVisibleComments(db, companyId)
     .where('c.comment_id', '=', commentId)
     .where('c.is_deleted', '=', false)
     .select(['c.comment_id', 'c.task_id', 'c.sender_id', 'c.reply_to', 'c.message', 'c.image', 'c.mentioned_emails'])

@@ -11,12 +11,15 @@ export const fewPeopleMax = 10_000;
 /** Selects the comments of a task, or comments by identifier. */
 type By = { taskId: ValueOrPlaceholder<number> } | { commentIds: ValueOrPlaceholder<number[]> };
 
-/** Comments on visible tasks of a company. People are in it by identifier: see {@link readComments}. */
+/** Comments on visible tasks of a company. */
+export const selectVisibleComments = (db: Db, companyId: ValueOrPlaceholder<number>) =>
+  selectVisibleTasks(db, companyId).innerJoin('comments as c', (join) =>
+    join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
+  );
+
+/** Some of them. People are in it by identifier: see {@link readComments}. */
 function selectComments(db: Db, companyId: ValueOrPlaceholder<number>, which: By) {
-  return selectVisibleTasks(db, companyId)
-    .innerJoin('comments as c', (join) =>
-      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
-    )
+  return selectVisibleComments(db, companyId)
     .$call((query) =>
       'taskId' in which
         ? query

@@ -5,7 +5,7 @@ import { id } from '../../kernel/wire/fields.ts';
 import { renderMail } from '../../mail/mail-template.ts';
 import { ofMentions } from '../memberships/mail-limits.ts';
 import { preferencesLink } from '../notifications/preferences.ts';
-import { selectVisibleTasks } from '../tasks/queries.ts';
+import { selectVisibleComments } from './comment-rows.ts';
 import { deepLinkOf } from './queries.ts';
 import { excerptOf, plainTextOf } from './rich-text.ts';
 
@@ -57,10 +57,7 @@ async function findMention(
   db: Db,
   { companyId, commentId, employeeId }: { companyId: number; commentId: number; employeeId: number },
 ) {
-  return selectVisibleTasks(db, companyId)
-    .innerJoin('comments as c', (join) =>
-      join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
-    )
+  return selectVisibleComments(db, companyId)
     .innerJoin('employees as s', (join) =>
       join.onRef('s.company_id', '=', 'c.company_id').onRef('s.employee_id', '=', 'c.sender_id'),
     )
