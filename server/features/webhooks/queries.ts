@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
+import { NOT_FOUND } from '../../errors/errors.ts';
 import type { Webhook } from './schemas.ts';
 
 export type WebhookRow = Omit<Selectable<Schema['webhooks']>, 'sealed_secret' | 'sealed_previous_secret'>;
@@ -25,8 +26,10 @@ export const fromWebhook = (db: Db, companyId: number, webhookId: number) =>
   db.selectFrom('webhooks').where('company_id', '=', companyId).where('webhook_id', '=', webhookId);
 
 /** A webhook of the company, locked against changes. */
-export async function lockWebhook(db: Db, companyId: number, webhookId: number): Promise<WebhookRow | undefined> {
-  return fromWebhook(db, companyId, webhookId).select(webhookColumns).forNoKeyUpdate().executeTakeFirst();
+export async function lockWebhook(db: Db, companyId: number, webhookId: number): Promise<WebhookRow> {
+  const row = await fromWebhook(db, companyId, webhookId).select(webhookColumns).forNoKeyUpdate().executeTakeFirst();
+  if (!row) throw NOT_FOUND();
+  return row;
 }
 
 /** The webhook as an update of it, which `returning(webhookColumns)` answers. */

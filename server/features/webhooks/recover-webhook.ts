@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -31,7 +30,6 @@ export const recoverWebhook = admin('everything')
     const { companyId } = ctx.caller;
     const { clock, wakeWebhooks } = ctx.services;
     const webhook = await lockWebhook(ctx.db, companyId, input.webhook_id);
-    if (!webhook) throw NOT_FOUND();
     if (!webhook.is_enabled) throw WEBHOOK_DISABLED();
     const { rows } = await sql`
       with failed as materialized (

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
@@ -24,7 +23,6 @@ export const testWebhook = admin('everything')
     const { companyId, employeeId } = ctx.caller;
     const { clock, wakeWebhooks } = ctx.services;
     const webhook = await lockWebhook(ctx.db, companyId, input.webhook_id);
-    if (!webhook) throw NOT_FOUND();
     if (!webhook.is_enabled) throw WEBHOOK_DISABLED();
     const now = clock.now();
     const message = await ctx.db

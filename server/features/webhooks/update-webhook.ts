@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { NOT_FOUND } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { admin } from '../../kernel/procedures.ts';
 import { idOf, isEmptyUpdate } from '../../kernel/wire/fields.ts';
@@ -34,7 +33,6 @@ export const updateWebhook = admin('everything')
     if (url !== undefined) await checkUrl(outbound, url);
     const now = clock.now();
     const webhook = await lockWebhook(ctx.db, ctx.caller.companyId, input.webhook_id);
-    if (!webhook) throw NOT_FOUND();
     if (isEmptyUpdate(input, 'webhook_id')) return toWebhook(webhook, now);
     // A new place has not failed yet, and neither has one that an admin enables again.
     const isNewPlace = url !== undefined && url !== webhook.url;
