@@ -47,7 +47,7 @@ export async function checkRefreshToken(
 }
 
 export async function getLiveSession(db: Db, sessionId: number, now: Date): Promise<LiveSession> {
-  const session = await db
+  return db
     .selectFrom('sessions as s')
     .leftJoin('employees as e', (join) =>
       join.onRef('e.company_id', '=', 's.company_id').onRef('e.employee_id', '=', 's.employee_id'),
@@ -59,9 +59,7 @@ export async function getLiveSession(db: Db, sessionId: number, now: Date): Prom
     .where((eb) => eb.or([eb('s.employee_id', 'is', null), eb('e.is_active', '=', true)]))
     .where((eb) => eb.or([eb('c.closes_at', 'is', null), eb('c.closes_at', '>', now)]))
     .select(['s.refresh_generation', 's.rotated_at', 's.signed_in_at', 's.expires_at'])
-    .executeTakeFirst();
-  if (!session) throw SESSION_ENDED();
-  return session;
+    .executeTakeFirstOrThrow(() => SESSION_ENDED());
 }
 
 function isStolen(session: LiveSession, generation: number, now: Date): boolean {

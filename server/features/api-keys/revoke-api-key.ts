@@ -32,8 +32,7 @@ export const revokeApiKey = member('no key')
       .where('revoked_at', 'is', null)
       .$if(!caller.isAdmin, (query) => query.where('employee_id', '=', caller.employeeId))
       .returning(apiKeyColumns)
-      .executeTakeFirst();
-    if (!revoked) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     const { companyId, employeeId: actorId } = caller;
     const because = 'API key revoked';
     recordRevoked(ctx.db, companyId, revoked, { because, actorId, now });

@@ -21,13 +21,11 @@ export async function findAccount(db: Db, email: string): Promise<Account | unde
 
 /** The account of a caller. Throws SESSION_ENDED if it was deleted since they were authenticated. */
 export async function getAccountById(db: Db, accountId: number): Promise<Account> {
-  const account = await db
+  return db
     .selectFrom('accounts')
     .where('account_id', '=', accountId)
     .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
-    .executeTakeFirst();
-  if (!account) throw SESSION_ENDED();
-  return account;
+    .executeTakeFirstOrThrow(() => SESSION_ENDED());
 }
 
 /**

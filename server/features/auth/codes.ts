@@ -116,7 +116,7 @@ export async function verifyOtp(
   await refund();
   return {
     async useUp(db) {
-      const used = await db
+      await db
         .updateTable('one_time_codes')
         .set({ used_at: now })
         .where('email', '=', email)
@@ -124,8 +124,7 @@ export async function verifyOtp(
         .where('code_hash', '=', stored.code_hash)
         .where('used_at', 'is', null)
         .returning('email')
-        .executeTakeFirst();
-      if (!used) throw INVALID_OTP();
+        .executeTakeFirstOrThrow(() => INVALID_OTP());
     },
   };
 }

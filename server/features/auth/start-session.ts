@@ -32,25 +32,22 @@ export async function getSignIn(
   db: Db,
   sessionId: number,
 ): Promise<{ signedInAt: Date; addressProvedAt: Date | null }> {
-  const signIn = await acrossCompanies(db)
+  return acrossCompanies(db)
     .selectFrom('sessions')
     .where('session_id', '=', sessionId)
     .select(['signed_in_at as signedInAt', 'address_proved_at as addressProvedAt'])
-    .executeTakeFirst();
-  if (!signIn) throw SESSION_ENDED();
-  return signIn;
+    .executeTakeFirstOrThrow(() => SESSION_ENDED());
 }
 
 /** Ends a session that continues in another company; of two concurrent requests one is refused. */
 async function endReplaced(db: Db, sessionId: number, now: Date): Promise<void> {
-  const ended = await acrossCompanies(db)
+  await acrossCompanies(db)
     .updateTable('sessions')
     .set({ ended_at: now, ended_because: 'changed company' })
     .where('session_id', '=', sessionId)
     .where('ended_at', 'is', null)
     .returning('session_id')
-    .executeTakeFirst();
-  if (!ended) throw SESSION_ENDED();
+    .executeTakeFirstOrThrow(() => SESSION_ENDED());
 }
 
 type SessionMembership = Omit<Membership, 'isAdmin'>;

@@ -120,7 +120,7 @@ async function redeemTicket(
   ticket: string,
 ): Promise<{ accountId: number; addressProvedAt: Date | null }> {
   const now = services.clock.now();
-  const used = await db
+  return db
     .updateTable('one_time_tokens')
     .set({ used_at: now })
     .where('token_hash', '=', hashSecret(ticket))
@@ -128,7 +128,5 @@ async function redeemTicket(
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
     .returning(['account_id as accountId', 'address_proved_at as addressProvedAt'])
-    .executeTakeFirst();
-  if (!used) throw PROOF_REQUIRED();
-  return used;
+    .executeTakeFirstOrThrow(() => PROOF_REQUIRED());
 }

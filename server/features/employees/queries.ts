@@ -64,13 +64,11 @@ export type LockedEmployee = EmployeeRow & { own_name: string | null; erased_at:
 
 /** Returns an employee, locked until the transaction ends. */
 export async function lockEmployee(db: Db, companyId: number, employeeId: number): Promise<LockedEmployee> {
-  const row = await selectEmployees(db, companyId)
+  return selectEmployees(db, companyId)
     .where('employee_id', '=', employeeId)
     .select(['own_name', 'erased_at'])
     .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw NOT_FOUND();
-  return row;
+    .executeTakeFirstOrThrow(() => NOT_FOUND());
 }
 
 /** Those of the employees who are neither inactive nor deleted. */

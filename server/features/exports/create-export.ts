@@ -52,8 +52,7 @@ export const createExport = admin('everything')
       })
       .onConflict((conflict) => conflict.doNothing())
       .returning(exportColumns)
-      .executeTakeFirst();
-    if (!row) throw EXPORT_IN_PROGRESS();
+      .executeTakeFirstOrThrow(() => EXPORT_IN_PROGRESS());
     const { count } = await selectExports(db, companyId, now)
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();

@@ -22,8 +22,7 @@ export const deleteExport = admin('everything')
       .where('company_id', '=', ctx.caller.companyId)
       .where('export_id', '=', input.export_id)
       .returning(exportColumns)
-      .executeTakeFirst();
-    if (!deleted) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     noteExport(ctx.db, 'deleted', deleted);
     return { success: true } as const;
   });

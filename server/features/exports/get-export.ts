@@ -20,7 +20,6 @@ export const getExport = admin('everything')
     const row = await selectExports(db, caller.companyId, services.clock.now())
       .where('export_id', '=', input.export_id)
       .select(exportColumns)
-      .executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     return toExport(row, services);
   });

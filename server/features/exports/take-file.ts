@@ -53,8 +53,7 @@ async function* partsOf(db: Db, { companyId, exportId, run, bytes }: File): Asyn
       .where('run', '=', run)
       .where('part', '=', part)
       .select('content')
-      .executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     yield row.content;
     left -= row.content.length;
   }

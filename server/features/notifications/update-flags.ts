@@ -19,8 +19,7 @@ export async function updateFlags(
   const one = () => ownNotifications(db, caller).where('n.notification_id', '=', notificationId);
   const before = await one()
     .select(flagNames.map((name) => `n.${name}` as const))
-    .executeTakeFirst();
-  if (!before) throw NOT_FOUND();
+    .executeTakeFirstOrThrow(() => NOT_FOUND());
   const after = { ...before, ...flags };
   if (flagNames.some((name) => after[name] !== before[name])) {
     await db

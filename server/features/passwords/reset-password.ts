@@ -56,8 +56,7 @@ export const resetPassword = open
       .where('token_hash', '=', hashSecret(input.token))
       .where('used_at', 'is', null)
       .returning('account_id')
-      .executeTakeFirst();
-    if (!used) throw INVALID_RESET_TOKEN();
+      .executeTakeFirstOrThrow(() => INVALID_RESET_TOKEN());
     noteActor(ctx.db, { accountId: used.account_id });
     const account = await getAccountById(ctx.db, used.account_id);
     await endOpenProofs(ctx.db, account, now);

@@ -26,8 +26,7 @@ export const deleteRate = admin('time')
       .where('company_id', '=', companyId)
       .where('rate_id', '=', input.rate_id)
       .returning(rateColumns)
-      .executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     const before = toRate(row);
     noteChange(db, companyId, { event: 'rate.deleted', kind: 'rate', id: before._id, before, after: null });
     return { success: true } as const;

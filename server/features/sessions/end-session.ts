@@ -16,14 +16,13 @@ export const endSession = signedIn
   .input(z.object({ session_id: idOf('session') }))
   .output(done)
   .mutation(async ({ ctx, input }) => {
-    const ended = await acrossCompanies(ctx.db)
+    await acrossCompanies(ctx.db)
       .updateTable('sessions')
       .set({ ended_at: ctx.services.clock.now(), ended_because: 'ended by its owner' })
       .where('session_id', '=', input.session_id)
       .where('account_id', '=', ctx.caller.accountId)
       .where('ended_at', 'is', null)
       .returning('session_id')
-      .executeTakeFirst();
-    if (!ended) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     return { success: true } as const;
   });

@@ -20,7 +20,6 @@ export const getTask = member('tasks')
     const task = selectVisibleTasks(ctx.db, ctx.caller.companyId)
       .where('t.task_id', '=', input.task_id)
       .select(taskColumns);
-    const row = await selectWithCollaborators(ctx.db, task).executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+    const row = await selectWithCollaborators(ctx.db, task).executeTakeFirstOrThrow(() => NOT_FOUND());
     return toTask(row);
   });

@@ -22,8 +22,7 @@ export const deleteWebhook = admin('everything')
       .where('company_id', '=', ctx.caller.companyId)
       .where('webhook_id', '=', input.webhook_id)
       .returning(webhookColumns)
-      .executeTakeFirst();
-    if (!deleted) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     noteWebhook(ctx.db, 'deleted', { before: deleted });
     return { success: true } as const;
   });

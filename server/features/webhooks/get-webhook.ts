@@ -13,7 +13,6 @@ export const getWebhook = admin('everything')
   .query(async ({ ctx, input }) => {
     const row = await fromWebhook(ctx.db, ctx.caller.companyId, input.webhook_id)
       .select(webhookColumns)
-      .executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     return toWebhook(row, ctx.services.clock.now());
   });

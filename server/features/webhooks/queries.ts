@@ -27,9 +27,10 @@ export const fromWebhook = (db: Db, companyId: number, webhookId: number) =>
 
 /** A webhook of the company, locked against changes. */
 export async function lockWebhook(db: Db, companyId: number, webhookId: number): Promise<WebhookRow> {
-  const row = await fromWebhook(db, companyId, webhookId).select(webhookColumns).forNoKeyUpdate().executeTakeFirst();
-  if (!row) throw NOT_FOUND();
-  return row;
+  return fromWebhook(db, companyId, webhookId)
+    .select(webhookColumns)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(() => NOT_FOUND());
 }
 
 /** The webhook as an update of it, which `returning(webhookColumns)` answers. */

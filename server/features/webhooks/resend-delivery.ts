@@ -32,8 +32,7 @@ export const resendDelivery = admin('everything')
       .where('m.company_id', '=', companyId)
       .where('m.message_id', '=', input.delivery_id)
       .select('w.is_enabled')
-      .executeTakeFirst();
-    if (!found) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     if (!found.is_enabled) throw WEBHOOK_DISABLED();
     const isBeingSent = sql<boolean>`state = 'pending' and leased_until > ${now}`;
     const row = await ctx.db
@@ -47,8 +46,7 @@ export const resendDelivery = admin('everything')
       .where('company_id', '=', companyId)
       .where('message_id', '=', input.delivery_id)
       .returning(messageColumns)
-      .executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     ctx.afterCommit(wakeWebhooks);
     return (await toDeliveries(ctx.db, companyId, [row]))[0]!;
   });

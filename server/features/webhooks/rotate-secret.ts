@@ -33,8 +33,7 @@ export const rotateSecret = admin('everything')
         updated_at: now,
       }))
       .returning(webhookColumns)
-      .executeTakeFirst();
-    if (!row) throw NOT_FOUND();
+      .executeTakeFirstOrThrow(() => NOT_FOUND());
     noteRotation(ctx.db, row);
     return { ...toWebhook(row, now), secret };
   });
