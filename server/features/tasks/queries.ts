@@ -15,17 +15,18 @@ import type { Task, taskStatuses } from './schemas.ts';
 
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** The visible tasks of one company: a task is deleted with its project. */
-export function selectVisibleTasks(db: Db, companyId: ValueOrPlaceholder<number>) {
-  return db
+/** The tasks of one company, deleted ones included. */
+export const selectAllTasks = (db: Db, companyId: ValueOrPlaceholder<number>) =>
+  db
     .selectFrom('tasks as t')
     .innerJoin('projects as p', (join) =>
       join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
     )
-    .where('t.company_id', '=', companyId)
-    .where('t.deleted_at', 'is', null)
-    .where('p.deleted_at', 'is', null);
-}
+    .where('t.company_id', '=', companyId);
+
+/** The visible ones: a task is deleted with its project. */
+export const selectVisibleTasks = (db: Db, companyId: ValueOrPlaceholder<number>) =>
+  selectAllTasks(db, companyId).where('t.deleted_at', 'is', null).where('p.deleted_at', 'is', null);
 
 export type VisibleTask = {
   task_id: number;

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { amountOf } from '../../../db/derived/amounts.ts';
 import type { Db } from '../../../db/open.ts';
+import { selectAllTasks } from '../tasks/queries.ts';
 
 /** The scope of a timesheet: people, projects and days, from the start of `from` to the end of `to`, and whether to sum money. */
 export type Scope = {
@@ -129,12 +130,7 @@ export type NamedTask = { task_id: number; title: string; project_id: number; pr
 /** The next tasks after the given one, also deleted ones; for one person only those on which they logged time. */
 export async function listTasksAfter(db: Db, scope: Scope, after: number, limit: number): Promise<NamedTask[]> {
   const { companyId, employeeId, projectId } = scope;
-  return db
-    .selectFrom('tasks as t')
-    .innerJoin('projects as p', (join) =>
-      join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
-    )
-    .where('t.company_id', '=', companyId)
+  return selectAllTasks(db, companyId)
     .where('t.task_id', '>', after)
     .$if(projectId !== undefined, (query) => query.where('t.project_id', '=', projectId!))
     .$if(employeeId !== undefined, (query) =>
@@ -169,12 +165,7 @@ export async function nameDetails(db: Db, companyId: number, detail: Detail, ids
       .execute();
     return new Map(rows.map(({ project_id: id, project }) => [id, { project }]));
   }
-  const rows = await db
-    .selectFrom('tasks as t')
-    .innerJoin('projects as p', (join) =>
-      join.onRef('p.company_id', '=', 't.company_id').onRef('p.project_id', '=', 't.project_id'),
-    )
-    .where('t.company_id', '=', companyId)
+  const rows = await selectAllTasks(db, companyId)
     .where('t.task_id', '=', wanted)
     .select(['t.task_id', 't.title as task', 'p.name as project'])
     .execute();
