@@ -46,32 +46,23 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
   app.get('/', async (_request, reply) => reply.header('Cache-Control', 'no-cache').redirect('docs', 302));
   const operations = operationsOf(router);
   const config = { policy: pagePolicy };
-  for (const [url, root] of [
-    ['/docs', ''],
-    ['/docs/', '../../'],
-  ] as const)
+  for (const url of ['/docs', '/docs/'])
     app.get(
       url,
       { config },
-      html(() => referencePage(root)),
+      html(() => referencePage(rootOf(url))),
     );
-  for (const [url, root] of [
-    ['/docs/errors', '../../'],
-    ['/docs/errors/', '../../../'],
-  ] as const)
+  for (const url of ['/docs/errors', '/docs/errors/'])
     app.get(
       url,
       { config },
-      html(() => errorListPage(root)),
+      html(() => errorListPage(rootOf(url))),
     );
-  for (const [url, root] of [
-    ['/docs/errors/:code', '../../../'],
-    ['/docs/errors/:code/', '../../../'],
-  ] as const) {
+  for (const url of ['/docs/errors/:code', '/docs/errors/:code/']) {
     const pages = new Map<string, SendStatic>();
     app.get<{ Params: { code: string } }>(url, { config }, async (request, reply) => {
       const { code } = request.params;
-      const text = pages.has(code) ? undefined : errorPage(code, operations, root);
+      const text = pages.has(code) ? undefined : errorPage(code, operations, rootOf(url));
       // Created for known codes only, so their number is bounded.
       if (text !== undefined)
         pages.set(
@@ -83,6 +74,9 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
     });
   }
 }
+
+/** The way from a page to the root of the service: behind a proxy that may have a prefix, which is not known here. */
+const rootOf = (url: string): string => '../'.repeat(url.split('/').length - 2);
 
 const html = (make: () => string): SendStatic =>
   staticDocument({ type: 'text/html; charset=utf-8', read: () => Buffer.from(make()) });
