@@ -176,7 +176,7 @@ function callRequest(
 
 /** A key as a header can carry it. The service takes a blank one for none, so a retry could repeat the effect. */
 function keyHeader(key: string): string {
-  if (key.trim() === '') throw new TypeError('The idempotencyKey is blank: give another, or none.');
+  if (key.trim() === '') throw new TypeError('The idempotencyKey is blank: give another or none.');
   return key.replaceAll(/[^ -~\u00a0-\u00ff]/gu, encodeURIComponent);
 }
 
@@ -187,7 +187,7 @@ export function nobodySignedIn(operation: string, answer: Partial<ApiErrorDetail
 }
 
 const keyRefused =
-  'The API key is refused: it is wrong, has expired or was revoked, so make another one (client.apiKeys.create).';
+  'The API key is refused: it is wrong, expired or revoked, so make another one (client.apiKeys.create).';
 
 const reworded = (error: ApiError, message: string): ApiError => new ApiError(error.code, message, error);
 

@@ -45,7 +45,7 @@ export function createStream(parts: Parts): EventStream<unknown> {
     };
     // Another session may belong to another person or company.
     const unwatch = sessions.watch(() => {
-      const why = 'The session of this stream has ended: sign in again.';
+      const why = 'This session has ended: sign in again.';
       fail(new ApiError('SESSION_ENDED', why, { status: 401, operation }));
     });
     signal?.addEventListener('abort', stop, { once: true });

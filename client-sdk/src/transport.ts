@@ -19,5 +19,5 @@ export type TransportChoice = {
 };
 
 export function connectionLost(operation = 'events'): ApiError {
-  return new ApiError('NETWORK_ERROR', 'The connection for events was cut.', { status: 0, operation });
+  return new ApiError('NETWORK_ERROR', 'The connection was cut.', { status: 0, operation });
 }

@@ -120,7 +120,7 @@ describe('a write', () => {
   test('is not made with a key that is blank: it would be none, and a retry could repeat the effect', async () => {
     const server = await startAnswering((response) => void response.destroy());
     const blank = connect(server.url).projects.create(project, { idempotencyKey: ' ' });
-    await expect(blank).rejects.toThrow('The idempotencyKey is blank: give another, or none.');
+    await expect(blank).rejects.toThrow('The idempotencyKey is blank: give another or none.');
     expect(server.seen).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describe('a call says', () => {
     expect(error).toMatchObject({ code: 'INVALID_TOKEN', status: 401, operation: 'tasks.list' });
     expect(error.requestId).toBeDefined();
     expect(error.message).toBe(
-      'The API key is refused: it is wrong, has expired or was revoked, so make another one (client.apiKeys.create).',
+      'The API key is refused: it is wrong, expired or revoked, so make another one (client.apiKeys.create).',
     );
     for (const events of ['sse', 'websocket'] as const) {
       const streaming = connect(url, { apiKey: `wms_${'a'.repeat(43)}`, events });
