@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     await visitor.page.route('**/trpc/projects.list*', refuse, { times: 1 });
     await visitor.signIn(emailOf.mateo);
     await visitor.button('New task').waitFor();
-    expect(answers).toEqual([418, 200]);
+    expect(answers.slice(0, 2)).toEqual([418, 200]);
   });
 
   test('a task whose answer gets lost, and that is added again, is there once', async () => {
