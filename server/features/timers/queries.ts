@@ -17,7 +17,7 @@ export async function findTimer(db: Db, companyId: number, employeeId: number): 
     .executeTakeFirst();
 }
 
-/** Waits for whoever is stopping the timer of an employee. */
+/** Waits for the end of a stop of the timer of an employee. */
 export async function lockTimer(db: Db, companyId: number, employeeId: number): Promise<void> {
   await db
     .selectFrom('timers')
