@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { generateKeys } from '../platform/signing-keys.ts';
 import { createPrivate, readPrivate } from '../platform/private-file.ts';
+import { readFlags } from './support/read-flags.ts';
 
 /**
  * The key set that signs tokens, created at the first start and stored in the data folder, so that sessions outlive a
@@ -12,4 +13,9 @@ export async function getOrCreateKeys(file: string): Promise<string> {
 
 export const keysFile = (folder: string): string => join(folder, 'auth-keys.json');
 
-if (import.meta.main) process.stdout.write(`${await generateKeys()}\n`);
+const usage = `Prints a new set of keys for AUTH_KEYS.
+
+  npm run --silent keys
+  npm run keys -- --help`;
+
+if (import.meta.main && readFlags(usage)) process.stdout.write(`${await generateKeys()}\n`);

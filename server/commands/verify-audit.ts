@@ -5,12 +5,21 @@ import { noCompany } from '../kernel/audit-log.ts';
 import type { Tokens } from '../platform/tokens.ts';
 import { loadTokens } from '../startup/load-tokens.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
+import { readFlags } from './support/read-flags.ts';
 
 /*
  * For operators: verifies the audit log of each company, and prints the first row of each that was changed, removed or inserted.
  * Changes nothing, and needs the settings of the service, AUTH_KEYS included. A PostgreSQL server may be in use at the same time;
- * the embedded database belongs to one process, so the service must be stopped. Exits with 0 if all logs are intact, else with 1.
+ * the embedded database belongs to one process, so the service must be stopped. Exits with 0 if all logs are intact, with 1 if
+ * not, with 2 on bad usage.
  */
+
+const usage = `Verifies the audit logs of all companies, and names the first row of each that was changed, removed or inserted. Changes nothing.
+
+  npm run verify-audit
+  npm run verify-audit -- --help
+
+Takes the settings of the service, which may be running; with the embedded database it must be stopped.`;
 
 async function verify(database: Database, tokens: Tokens): Promise<number> {
   const companies = await database.acrossCompanies.db
@@ -38,7 +47,8 @@ async function verify(database: Database, tokens: Tokens): Promise<number> {
   return found;
 }
 
-await runOnDatabase(
-  process.env,
-  async (database, config) => (await verify(database, await loadTokens(config, resolve(config.DATA_DIR)))) === 0,
-);
+if (readFlags(usage))
+  await runOnDatabase(
+    process.env,
+    async (database, config) => (await verify(database, await loadTokens(config, resolve(config.DATA_DIR)))) === 0,
+  );

@@ -2,13 +2,21 @@ import type { Database } from '../../db/open.ts';
 import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
+import { readFlags } from './support/read-flags.ts';
 
 /*
  * For operators: recomputes every total of every company from its logs, projects, tasks, comments and notifications,
  * and prints what was compared and each total that differs. Changes nothing. A PostgreSQL server may be in use at the
  * same time; the embedded database belongs to one process, so the service must be stopped. Exits with 0 if all agree,
- * else with 1.
+ * with 1 if not, with 2 on bad usage.
  */
+
+const usage = `Recomputes the totals of all companies, and names each that differs. Changes nothing.
+
+  npm run verify-totals
+  npm run verify-totals -- --help
+
+Takes the settings of the service, which may be running; with the embedded database it must be stopped.`;
 
 async function verify(database: Database): Promise<number> {
   const companies = await database.acrossCompanies.db
@@ -36,4 +44,4 @@ async function verify(database: Database): Promise<number> {
   return found;
 }
 
-await runOnDatabase(process.env, async (database) => (await verify(database)) === 0);
+if (readFlags(usage)) await runOnDatabase(process.env, async (database) => (await verify(database)) === 0);
