@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
@@ -55,7 +56,9 @@ async function countRows(database: Database, companyId: number): Promise<string>
 
 async function isConfirmedFor(name: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await prompt.question('Type the name of the company to remove it: ').catch(() => '');
+  // Ctrl-C and the end of the input close it, and leave the question without an answer.
+  const closed = once(prompt, 'close').then(() => '');
+  const answer = await Promise.race([prompt.question('Type the name of the company to remove it: '), closed]);
   prompt.close();
   return answer.trim() === name;
 }
