@@ -1,5 +1,18 @@
 import { z } from './errors/zod-messages.ts';
-import { clientIds, flag, isNetwork, isOrigin, port, sender, url, webUrl, words } from './startup/setting-types.ts';
+import {
+  clientIds,
+  flag,
+  host,
+  isNetwork,
+  isOrigin,
+  plainWebUrl,
+  port,
+  sender,
+  url,
+  webUrl,
+  wholeNumber,
+  words,
+} from './startup/setting-types.ts';
 
 /** An invalid setting: the start stops with this sentence. */
 export class BadSetting extends Error {
@@ -15,19 +28,19 @@ const schema = z.object({
     .default('development')
     .describe('`production` refuses to start half-configured (see above), and makes the demo company opt-in'),
   PORT: port.default(3000).describe('Port to listen on; 0 takes a free one'),
-  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
+  HOST: host.default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for all'),
   OPS_PORT: port
     .optional()
     .describe(
       'Private port for /metrics, which the public port then lacks; /healthz and /readyz are on both; 0 takes a free one',
     ),
-  OPS_HOST: z.string().min(1).default('127.0.0.1').describe('Address of OPS_PORT: one that only operators reach'),
+  OPS_HOST: host.default('127.0.0.1').describe('Address of OPS_PORT: one that only operators reach'),
   OPS_DOCS: flag
     .default(false)
     .describe(
       'true: /docs, /openapi.json, /asyncapi.json and /client.tgz are on OPS_PORT as well, and no longer public',
     ),
-  DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded database, the keys and the mail file'),
+  DATA_DIR: z.string().default('.data').describe('Folder of the embedded database, the keys and the mail file'),
   DATABASE_URL: databaseUrl.describe('PostgreSQL server; without it the embedded database is used'),
   ACCEPT_EMBEDDED_DATABASE: flag
     .default(false)
@@ -42,29 +55,17 @@ const schema = z.object({
   DATABASE_REPLICA_URL: databaseUrl.describe(
     'A streaming standby of the same database, reached directly; takes long reads: see Read replica',
   ),
-  DATABASE_REPLICA_LAG_MAX_MS: z.coerce
-    .number('must be a number')
-    .int()
-    .min(0)
-    .max(60_000)
+  DATABASE_REPLICA_LAG_MAX_MS: wholeNumber(0, 60_000)
     .default(500)
     .describe(
       'How long a read waits for the standby to have all that was stored before it; then it goes to the primary',
     ),
-  DATABASE_CONNECTIONS: z.coerce
-    .number('must be a number')
-    .int()
-    .min(2)
-    .max(500)
+  DATABASE_CONNECTIONS: wholeNumber(2, 500)
     .default(10)
     .describe(
       'Connections to the PostgreSQL server that requests and jobs share, at most; half as many more are for long reads',
     ),
-  DATABASE_READ_CONNECTIONS: z.coerce
-    .number('must be a number')
-    .int()
-    .min(0)
-    .max(16)
+  DATABASE_READ_CONNECTIONS: wholeNumber(0, 16)
     .default(2)
     .describe('Further connections on which short reads are pipelined; none with DATABASE_POOLER'),
   DATABASE_ROW_SECURITY: flag
@@ -72,7 +73,7 @@ const schema = z.object({
     .describe(
       'true: PostgreSQL shows each statement the rows of its company only, as a second wall; see Row-level security',
     ),
-  PUBLIC_URL: webUrl
+  PUBLIC_URL: plainWebUrl
     .optional()
     .describe(
       'Address of this service for callers; in links to pictures, and the issuer of OAuth. Default: http://HOST:PORT',
@@ -82,7 +83,6 @@ const schema = z.object({
     .describe('Frontend that links in mails point to. Default: the demo page if it is served, else PUBLIC_URL'),
   AUTH_KEYS: z
     .string()
-    .min(2)
     .optional()
     .describe(
       'JSON Web Key Set of Ed25519 private keys; the first signs. Outside production created and stored in DATA_DIR',
@@ -124,7 +124,10 @@ const schema = z.object({
     .default([])
     .describe('Origins of browsers that may call, by comma; none by default'),
   TRUST_PROXY: words
-    .refine((networks) => networks.every(isNetwork), 'must be addresses or CIDR networks, by comma')
+    .refine(
+      (networks) => networks.every((network) => isNetwork(network) && !network.endsWith('/0')),
+      'must be addresses or CIDR networks, by comma, and not all addresses',
+    )
     .default([])
     .describe('Addresses or CIDR networks of the proxies in front, by comma; only their X-Forwarded-For is used'),
   WEBHOOK_ALLOWED_NETWORKS: words
@@ -137,38 +140,23 @@ const schema = z.object({
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Log lines from this level on, as JSON on standard output'),
-  RATE_LIMIT_PER_MINUTE: z.coerce
-    .number('must be a number')
-    .int()
-    .min(1)
+  RATE_LIMIT_PER_MINUTE: wholeNumber(1)
     .default(600)
     .describe(
       'Requests a minute for each operation and session or key. Wrong or missing credentials count against their network: a sixth of this at one operation, all of it at all operations together; beyond that they get 429, and valid ones are still served',
     ),
-  RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE: z.coerce
-    .number('must be a number')
-    .int()
-    .min(1)
+  RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE: wholeNumber(1)
     .optional()
     .describe('The same for all sessions and keys of one employee. Default: four times as many'),
-  RATE_LIMIT_PER_MINUTE_OF_COMPANY: z.coerce
-    .number('must be a number')
-    .int()
-    .min(1)
+  RATE_LIMIT_PER_MINUTE_OF_COMPANY: wholeNumber(1)
     .optional()
     .describe('The same for all employees of one company. Default: sixty times as many'),
-  CONNECTIONS_PER_NETWORK: z.coerce
-    .number('must be a number')
-    .int()
-    .min(1)
+  CONNECTIONS_PER_NETWORK: wholeNumber(1)
     .default(256)
     .describe(
       'Open unauthenticated connections of one network (an IPv4 address, an IPv6 /64); one more gets 429 and is closed. Those of TRUST_PROXY, 127.0.0.1 and ::1 are not counted, because they are shared',
     ),
-  AUDIT_RETENTION_DAYS: z.coerce
-    .number('must be a number')
-    .int()
-    .min(30)
+  AUDIT_RETENTION_DAYS: wholeNumber(30, 36_500)
     .optional()
     .describe('Rows of the audit log are deleted after so many days, with their seals. Default: never'),
   AUTH_REQUIRE_TOKEN_PAIR: flag.default(true).describe('false: the access token alone is enough'),
@@ -181,10 +169,10 @@ const schema = z.object({
 
 export type Config = z.infer<typeof schema>;
 
-/** Reads the settings. Empty ones count as unset. */
+/** Reads the settings. Empty and blank ones count as unset. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
   const { data, error } = schema.safeParse(given);
   // The value may be a secret, so only the name is reported.

@@ -108,9 +108,10 @@ describe('a start is refused in one sentence', () => {
 });
 
 describe('the settings', () => {
-  test('have defaults, and empty ones count as not set', () => {
-    expect(readConfig({ PORT: '', DATABASE_URL: '' })).toMatchObject({
+  test('have defaults, and empty and blank ones count as not set', () => {
+    expect(readConfig({ PORT: ' ', DATABASE_URL: '', DATABASE_READ_CONNECTIONS: ' \n' })).toMatchObject({
       PORT: 3000,
+      DATABASE_READ_CONNECTIONS: 2,
       HOST: '127.0.0.1',
       DATA_DIR: '.data',
     });
@@ -118,6 +119,9 @@ describe('the settings', () => {
 
   test.each([
     ['PORT', '65536'],
+    ['HOST', 'http://127.0.0.1'],
+    ['HOST', '127.0.0.1:3000'],
+    ['OPS_HOST', '[::1]'],
     ['OPS_PORT', '-1'],
     ['OPS_PORT', 'metrics'],
     ['OPS_DOCS', 'yes'],
@@ -136,6 +140,10 @@ describe('the settings', () => {
     ['APPLE_CLIENT_IDS', '<secret>'],
     ['ACCEPT_MAIL_FILE', 'yes'],
     ['PUBLIC_URL', 'example.com'],
+    ['PUBLIC_URL', 'https://ada:hidden@example.com'],
+    ['PUBLIC_URL', 'https://example.com/?company=1'],
+    ['PUBLIC_URL', 'https://example.com/#/'],
+    ['AUDIT_RETENTION_DAYS', '99999999999'],
     ['SENDGRID_BASE_URL', 'api.eu.sendgrid.com'],
     ['REDIS_URL', 'http://somewhere'],
     ['LOG_LEVEL', 'loud'],
@@ -146,12 +154,23 @@ describe('the settings', () => {
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '1'],
     ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '0.0.0.0/0'],
+    ['TRUST_PROXY', '::/0'],
     ['WEBHOOK_ALLOWED_NETWORKS', 'localhost'],
     ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/8,all'],
     ['SEED_DEMO', '1'],
   ])('refuse %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(BadSetting);
     expect(() => readConfig({ [name]: value })).toThrow(`Bad setting: ${name} `);
+  });
+
+  test.each([
+    ['DATABASE_CONNECTIONS', '501', 'a whole number from 2 to 500'],
+    ['DATABASE_READ_CONNECTIONS', '1.5', 'a whole number from 0 to 16'],
+    ['DATABASE_REPLICA_LAG_MAX_MS', '500ms', 'a whole number from 0 to 60000'],
+    ['AUDIT_RETENTION_DAYS', '29', 'a whole number from 30 to 36500'],
+  ])('say which numbers they take: %s=%s', (name, value, expected) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`Bad setting: ${name} must be ${expected}.`);
   });
 
   const whole = {
