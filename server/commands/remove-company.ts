@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
@@ -7,7 +6,7 @@ import type { Database } from '../../db/open.ts';
 import { removeCompany } from '../features/removal/remove-company.ts';
 import { readDatabaseTime } from '../platform/database-clock.ts';
 import type { Tokens } from '../platform/tokens.ts';
-import { loadTokens } from '../startup/load-tokens.ts';
+import { loadExistingTokens } from '../startup/load-tokens.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
@@ -95,5 +94,5 @@ else if (request === undefined) {
   process.exitCode = 2;
 } else
   await runOnDatabase(process.env, async (database, config) =>
-    run(database, await loadTokens(config, resolve(config.DATA_DIR)), request),
+    run(database, await loadExistingTokens(config), request),
   );

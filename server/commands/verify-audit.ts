@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import type { Database } from '../../db/open.ts';
 import { verifyCompany } from '../features/audit/verify-company.ts';
 import { noCompany } from '../kernel/audit-log.ts';
 import type { Tokens } from '../platform/tokens.ts';
-import { loadTokens } from '../startup/load-tokens.ts';
+import { loadExistingTokens } from '../startup/load-tokens.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 import { readFlags } from './support/read-flags.ts';
 
@@ -50,5 +49,5 @@ async function verify(database: Database, tokens: Tokens): Promise<number> {
 if (readFlags(usage))
   await runOnDatabase(
     process.env,
-    async (database, config) => (await verify(database, await loadTokens(config, resolve(config.DATA_DIR)))) === 0,
+    async (database, config) => (await verify(database, await loadExistingTokens(config))) === 0,
   );

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { getOrCreateKeys, keysFile } from '../commands/keys.ts';
 import type { Config } from '../config.ts';
 import { createTokens, type Tokens } from '../platform/tokens.ts';
@@ -25,4 +26,12 @@ export async function loadTokens({ AUTH_KEYS: given }: Config, dataFolder: strin
       `The keys in ${file} cannot be used: restore that file, or delete it and everybody signs in again.`,
     );
   }
+}
+
+/** For commands: what new keys sign is not the service's, and they know none of what it has signed. */
+export async function loadExistingTokens(config: Config): Promise<Tokens> {
+  const folder = resolve(config.DATA_DIR);
+  if (config.AUTH_KEYS === undefined && !existsSync(keysFile(folder)))
+    throw new CannotStart(`There are no keys in ${folder}: set AUTH_KEYS or DATA_DIR as for the service.`);
+  return loadTokens(config, folder);
 }

@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedded } from '../../db/open-embedded.ts';
 import { openServer } from '../../db/open.ts';
-import { endAllProcesses, makeHome } from '../support/process.ts';
+import { generateKeys } from '../../server/platform/signing-keys.ts';
+import { endAllProcesses, makeHome, runToEnd } from '../support/process.ts';
 
 const home = await makeHome();
 beforeAll(async () => {
@@ -19,13 +22,27 @@ afterAll(async () => {
   await home.remove();
 });
 
+const keys = await generateKeys();
 const remove = (typed: string) =>
   spawnSync(process.execPath, ['server/commands/remove-company.ts', '1'], {
-    env: { PATH: process.env['PATH'], ...home.environment },
+    env: { PATH: process.env['PATH'], ...home.environment, AUTH_KEYS: keys },
     input: typed,
     encoding: 'utf8',
     timeout: 30_000,
   });
+
+test.each([['remove-company', '1', '--yes'], ['verify-audit']])(
+  '%s refuses keys that the service does not have, and creates none',
+  async (name, ...given) => {
+    const command = [process.execPath, `server/commands/${name}.ts`, ...given];
+    expect(await runToEnd(home.environment, command)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `There are no keys in ${home.folder}: set AUTH_KEYS or DATA_DIR as for the service.\n`,
+    });
+    expect(existsSync(join(home.folder, 'auth-keys.json'))).toBe(false);
+  },
+);
 
 test.each([
   ['nothing', ''],
