@@ -83,8 +83,10 @@ async function run(database: Database, tokens: Tokens, { companyId, isConfirmed 
   const isRemoved = await removeCompany({ database, tokens }, removal, {
     onProgress: (table, rows) => print(`  ${rows} rows of ${table}`),
   });
-  print(isRemoved ? `Company ${companyId} is removed.` : `Company ${companyId} is not removed.`);
-  return isRemoved;
+  print(
+    isRemoved ? `Company ${companyId} is removed.` : `Company ${companyId} is removed: another process was faster.`,
+  );
+  return true;
 }
 
 const request = readRequest(process.argv.slice(2));

@@ -1,20 +1,25 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedded } from '../../db/open-embedded.ts';
-import { openServer } from '../../db/open.ts';
+import { openServer, type Database } from '../../db/open.ts';
 import { generateKeys } from '../../server/platform/signing-keys.ts';
 import { endAllProcesses, makeHome, runToEnd } from '../support/process.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const home = await makeHome();
+const addCompany = ({ owner }: Database) =>
+  owner.db
+    .insertInto('companies')
+    .values({ name: 'Harbour', timezone: 'UTC', created_at: new Date(), updated_at: new Date() })
+    .returning('company_id')
+    .executeTakeFirstOrThrow();
 beforeAll(async () => {
   const database =
     home.databaseUrl === undefined ? await openEmbedded({ folder: home.folder }) : openServer(home.databaseUrl);
-  await database.owner.db
-    .insertInto('companies')
-    .values({ name: 'Harbour', timezone: 'UTC', created_at: new Date(), updated_at: new Date() })
-    .execute();
+  await addCompany(database);
   await database.close();
 });
 afterAll(async () => {
@@ -56,4 +61,19 @@ test.each([
 test('remove-company removes the company whose name is typed', () => {
   expect(remove('Harbour\n')).toMatchObject({ status: 0, stdout: expect.stringContaining('Company 1 is removed.\n') });
   expect(remove('')).toMatchObject({ status: 1, stdout: 'There is no company 1.\n' });
+});
+
+test.runIf(home.databaseUrl !== undefined)('remove-company says so where another process was faster', async () => {
+  const database = openServer(home.databaseUrl!);
+  const { company_id: id } = await addCompany(database);
+  const command = ['server/commands/remove-company.ts', String(id)];
+  const running = spawn(process.execPath, command, { env: { ...home.environment, AUTH_KEYS: keys } });
+  const said = { text: '' };
+  running.stdout.on('data', (chunk: Buffer) => void (said.text += String(chunk)));
+  await waitUntil(() => said.text.includes('Type the name'), { timeout: 30_000 });
+  await database.owner.db.deleteFrom('companies').where('company_id', '=', id).execute();
+  await database.close();
+  running.stdin.end('Harbour\n');
+  expect(await once(running, 'close')).toEqual([0, null]);
+  expect(said.text).toContain(`Company ${id} is removed: another process was faster.\n`);
 });
