@@ -185,6 +185,10 @@ test('a file that cannot be imported is refused in a sentence', { timeout: timeo
     code: 1,
     stderr: expect.stringContaining('There is no file'),
   });
+  expect(await run(home.folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^\S+ cannot be read: [^\n]+[^.]\. Nothing was imported\.\n$/),
+  });
   expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('import-company') });
   expect(await countCompanies()).toEqual({ companies: 1, withLogs: 1 });
 });

@@ -49,7 +49,8 @@ async function openZip(path: string): Promise<ZipFile> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new BadArchive(`There is no file ${path}.`);
-    throw new BadArchive(`${path} is no complete ZIP archive: ${message}`, { cause: error });
+    const what = code === undefined ? 'is no complete ZIP archive' : 'cannot be read';
+    throw new BadArchive(`${path} ${what}: ${asSentence(message)}`, { cause: error });
   }
 }
 
@@ -66,8 +67,12 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
   return entries;
 }
 
+const asSentence = (message: string): string => message.replace(/\.?$/, '.');
+
 const asBadArchive = (error: unknown, what: string): BadArchive =>
-  error instanceof BadArchive ? error : new BadArchive(`${what}: ${(error as Error).message}`, { cause: error });
+  error instanceof BadArchive
+    ? error
+    : new BadArchive(`${what}: ${asSentence((error as Error).message)}`, { cause: error });
 
 const ManifestSchema = z.object({
   format: z.literal(archiveFormat),
