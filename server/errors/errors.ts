@@ -163,8 +163,8 @@ export function withIssues(error: ApiError, replace: (issue: Issue) => Issue): A
   return new ApiError(error.definition, { detail: error.message, issues, cause: error.cause });
 }
 
-/** SQLSTATE classes and codes of a server that is away, shutting down, read-only (just after a failover), out of room or out of time. */
-const passingFailure = /^(08|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
+/** SQLSTATE classes and codes of a server that is away, refuses this sign-in, shuts down, is read-only (just after a failover), out of room or out of time. */
+const passingFailure = /^(08|28|3D|53|57P0|57014|55P03|40001|40P01|25P03|25006)/;
 const brokenConnection =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|timeout|terminated|Connection|not queryable|already been destroyed|invalid response|message from backend/;
 

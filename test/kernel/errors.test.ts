@@ -23,8 +23,23 @@ test('a constraint that was broken is no reason to run again', async () => {
   expect(isRetryable(await thrownBy(raise('23505')))).toBe(false);
 });
 
-test.each(['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '25006', '40001', '57014', '55P03'])(
-  'a database that is away, full, read-only or lost to another transaction (%s) is a 503',
+test.each([
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08003',
+  '08006',
+  '28000',
+  '28P01',
+  '3D000',
+  '25006',
+  '40001',
+  '57014',
+  '55P03',
+])(
+  'a database that is away, closed to this user, full, read-only or lost to another transaction (%s) is a 503',
   async (state) => {
     expect(toApiError(await thrownBy(raise(state))).definition.code).toBe('SERVICE_UNAVAILABLE');
   },
