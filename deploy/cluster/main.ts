@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCampaign } from './campaign.ts';
 import { startCluster } from './cluster.ts';
+import { faults } from './faults.ts';
 import { CannotRun } from './programs.ts';
 
 /*
@@ -48,11 +49,14 @@ function read() {
       if (!/^[1-9]\d{0,8}$/.test(values[name])) throw new Error(`--${name} takes a number above 0`);
       return Number(values[name]);
     };
+    const only = values.only?.split(',') ?? [];
+    const names = faults.map(({ name }) => name);
+    if (!only.every((name) => names.includes(name))) throw new Error(`--only takes ${names.join(', ')}, by comma`);
     return {
       nodes: number('nodes') ?? 3,
       isCampaign: values.campaign || values.check,
       isShort: values.check,
-      only: values.only?.split(',') ?? [],
+      only,
       rounds: number('rounds'),
       clients: number('clients') ?? (values.check ? 12 : 50),
       seed: number('seed') ?? (values.check ? 1 : Math.ceil(Math.random() * 1e9)),

@@ -26,3 +26,12 @@ test.each(commands)('%s explains itself, and refuses what it does not know witho
   const refused = await run(name, '--surely-not');
   expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(help.stdout) });
 });
+
+test('the cluster is not started for a fault that there is not', async () => {
+  const command = [process.execPath, 'deploy/cluster/main.ts', '--check', '--only', 'kill,nothing'];
+  expect(await runToEnd({}, command)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^--only takes kill, .*, by comma\n/),
+  });
+});
