@@ -91,7 +91,13 @@ const lockAllShared = compiled<{ companyId: number; taskIds: readonly number[] }
       order by task_id for share
     )
     select t.task_id, t.project_id, t.title, t.owner_id, p.billable
-    from t join projects as p on p.company_id = ${placeholder('companyId')} and p.project_id = t.project_id
+    from t
+    -- The offset forces a look-up for each task: without statistics the planner compares each with all projects.
+    cross join lateral (
+      select billable, deleted_at from projects
+      where company_id = ${placeholder('companyId')} and project_id = t.project_id
+      offset 0
+    ) as p
     where p.deleted_at is null`.compile(db),
 );
 
