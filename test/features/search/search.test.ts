@@ -122,6 +122,16 @@ describe('a search', () => {
     expect(marksOf(results.find(({ title }) => title.text === 'Received goods')!.title)).toEqual(['Received']);
   });
 
+  test.each([
+    ['a slip for a word of three letters', 'Cat food', 'catt'],
+    ['one in a word with digits', 'Crane abc1234', 'abc1243'],
+    ['a letter too few of an alphabet that is not tried', 'ქართული', 'ქართლი'],
+  ])('does not forgive %s', async (_, title, q) => {
+    const company = await service.registerCompany();
+    await addTask(company, await addProject(company, 'Warehouse'), title);
+    expect((await search(company, q)).results).toEqual([]);
+  });
+
   test('finds Chinese, Japanese and Korean inside of a text, from one character on', async () => {
     const task = await addTask(ada, project, '新しい東京タワーの設計図');
     await addTask(ada, project, '東と京');
