@@ -122,7 +122,10 @@ const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms
 
 function withNote(description: string | null): string {
   const room = descriptionMax - closedNote.length - 1;
-  return description === null || description === '' ? closedNote : `${description.slice(0, room)}\n${closedNote}`;
+  if (description === null || description === '') return closedNote;
+  // Without half of a character at its end.
+  const kept = description.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
+  return `${kept}\n${closedNote}`;
 }
 
 /** A log entered by hand may start at the same millisecond: then this one starts at the next free one. */

@@ -306,6 +306,15 @@ describe('a timer left running', () => {
     expect(await notificationsOf(grace)).toEqual([]);
   });
 
+  test('that is closed at 24 hours keeps whole characters of a long description', async () => {
+    const grace = await service.addEmployee(admin);
+    const { taskId } = await startWork(admin);
+    await start(grace, taskId);
+    clock.advance({ hours: 24 });
+    const { body } = await stop(grace, { description: '😀'.repeat(5_000) });
+    expect(body.description).toBe(`${'😀'.repeat(4_981)}\nClosed automatically after 24 hours.`);
+  });
+
   test('is not what another one of the same person is taken for, stopped and started since', async () => {
     const grace = await service.addEmployee(admin);
     const { taskId } = await startWork(admin);
