@@ -166,6 +166,19 @@ test('a picture must be one, and markup that is not allowed becomes text', async
   for (const { message } of comments) expect(message).not.toContain('<script');
 });
 
+test('a message that an erasure has made longer than any that can be written is kept', async () => {
+  const leaving = await service.addEmployee(admin, { first_name: 'Al', last_name: 'Bo' });
+  const said = { taskId: task, sender: admin.employeeId, message: 'Al Bo, '.repeat(9_000) };
+  const { body: comment } = await admin.post('/api/task-chats/', said);
+  expect((await admin.post(`/api/employees/${leaving.employeeId}/erase/`)).status).toBe(200);
+  await service.drain();
+  const { companyId } = await importFile(await exportFile(service, founder));
+  const { db } = service.database;
+  const messages = await db.selectFrom('comments').where('company_id', '=', companyId).select('message').execute();
+  expect(messages).toContainEqual({ message: `Former employee ${leaving.employeeId}, `.repeat(9_000) });
+  await admin.delete(`/api/taskchat/${comment._id}/`);
+});
+
 test.each([
   ['projects', 'deleted_at', '2026-03-01T09:00:00+00:00'],
   ['projects', 'status', 'archived'],
