@@ -17,8 +17,11 @@ export type Eraser = {
 /** For both kinds of regular expressions. */
 const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 
-/** A text as it stands in plain text and in stored rich text. */
-const spellings = (text: string): string[] => [...new Set([text, textToHtml(text)])];
+/** A text as it stands in plain text, in stored rich text, and in addresses of the web. */
+function spellings(text: string): string[] {
+  const encoded = encodeURIComponent(text);
+  return [...new Set([text, textToHtml(text), encoded, encoded.replaceAll('%20', '+')])];
+}
 
 /** A name of one word may be any word. */
 const isTelling = (name: string): boolean => /\S\s+\S/.test(name);

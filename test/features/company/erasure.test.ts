@@ -374,6 +374,22 @@ describe('a person who is erased', () => {
     expect(await messages()).toEqual([`Former employee ${other.employeeId}, and Jo Vanceman`]);
   });
 
+  test('is not in addresses of the web either, as these spell them', async () => {
+    const admin = await service.registerCompany();
+    const names = { first_name: 'Zoë', last_name: 'O’Hara', email: 'zoe.o+hara@persons.example' };
+    const person = await service.addEmployee(admin, names);
+    const { taskId } = await startWork(admin);
+    const query = new URLSearchParams({ who: 'Zoë O’Hara', mail: names.email }).toString();
+    const encoded = [names.email, 'Zoë O’Hara'].map(encodeURIComponent).join('/');
+    const message = `<a href="https://crm.example/find?${query}">https://crm.example/${encoded.toLowerCase()}/</a>`;
+    await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message });
+    await admin.post(`/api/employees/${person.employeeId}/erase/`);
+    await service.drain();
+    const { comments } = (await admin.get(`/api/tasks/chat/${taskId}/`)).body;
+    expect(comments[0].message).not.toMatch(/hara|zo%/i);
+    expect(comments[0].message.match(/Former employee/g)).toHaveLength(2);
+  });
+
   test('gets no mail that was waiting, and no stored answer shows them', async () => {
     const admin = await service.registerCompany();
     const key = { headers: { 'idempotency-key': 'the same' } };
