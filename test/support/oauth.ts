@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { authenticate } from '../../server/kernel/authentication.ts';
 import type { Caller as Authenticated, RequestInfo } from '../../server/kernel/context.ts';
-import type { Actor, Answer } from './actor.ts';
+import type { Actor, Answer, Caller } from './actor.ts';
 import type { Service } from './service.ts';
 
 /* A client of OAuth as another program would be one: it knows the RFCs and nothing of the service. */
@@ -51,7 +51,7 @@ export const authorizeQuery = (clientId: string, more: Form = {}): string => {
 
 /** Has a person consent; returns the form that exchanges the code. */
 export async function consent(
-  actor: Actor,
+  actor: Caller,
   clientId: string,
   more: { scopes?: string[]; redirect_uri?: string } = {},
 ): Promise<Record<string, string>> {

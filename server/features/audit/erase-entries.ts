@@ -54,8 +54,11 @@ async function listConcerned(
   { after, upto }: { after: Place; upto: Place | undefined },
   { employeeId, accountIds, pattern }: ErasedPerson,
 ): Promise<Row[]> {
+  // An OAuth client that ends its access is the person's, and says so only by the key that ends.
+  const theirKey = sql`jsonb_build_object('kind', 'api_key', 'after', jsonb_build_object('userId', ${employeeId}::bigint))`;
   const isOwn = sql<boolean>`(coalesce(employee_id = ${employeeId}::bigint, false)
-    or coalesce(account_id = any(${accountIds}::bigint[]), false))`;
+    or coalesce(account_id = any(${accountIds}::bigint[]), false)
+    or employee_id is null and changes @> jsonb_build_array(${theirKey}))`;
   const { rows } = await sql<Row>`
     select xid, audit_id as id, changes, ${isOwn} as is_own,
       network is not null or request_id is not null as has_origin

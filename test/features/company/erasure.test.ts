@@ -13,6 +13,7 @@ import { createIdentityProvider } from '../../../server/platform/identity-provid
 import { createCaller, errorOf, type Actor, type Caller } from '../../support/actor.ts';
 import { findTexts } from '../../support/all-rows.ts';
 import { startIssuer } from '../../support/issuer.ts';
+import { consent, postForm, registerClient } from '../../support/oauth.ts';
 import { password, startService } from '../../support/service.ts';
 import { startWork } from '../../support/work.ts';
 import { waitUntil } from '../../support/waiting.ts';
@@ -166,6 +167,12 @@ async function plant(admin: Actor, colleague: Actor): Promise<Planted> {
   expect(said.status).toBe(200);
   const liked = await person.post(`/api/like-chat/${employeeId}/${said.body._id}/`);
   expect(liked.status).toBe(200);
+  const clientId = await registerClient(service);
+  const granted = await postForm(service, '/oauth/token', await consent(person, clientId));
+  const end = new URLSearchParams({ token: granted.body.refresh_token, client_id: clientId });
+  await fetch(`${service.url}/oauth/revoke`, { method: 'POST', body: end, headers: origin });
+  const ended = db.selectFrom('audit_log').where('operation', '=', 'oauth.revoke').select('network');
+  expect(await ended.execute()).toContainEqual({ network: traces.network });
   await colleague.post('/api/task-chats/', {
     taskId,
     sender: colleague.employeeId,
