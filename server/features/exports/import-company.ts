@@ -4,6 +4,7 @@ import { recomputeProjectTime, recomputeWorkDays } from '../../../db/derived/wor
 import type { Db } from '../../../db/open.ts';
 import { writeOwnEntry } from '../../kernel/audit-log.ts';
 import { enqueueJob, enqueueJobs } from '../../kernel/job.ts';
+import { erasedAddress, erasedNames } from '../employees/erased.ts';
 import { placesOf } from '../employees/plan-limit.ts';
 import { searchTextOf } from '../employees/queries.ts';
 import { sendInvitation } from '../memberships/invitation-mail.ts';
@@ -132,7 +133,7 @@ function mapValue({ numbers, settings }: Target, value: unknown, label: Label, w
 function complete(target: Target, table: Table, row: Row): Row {
   switch (table) {
     case 'employees':
-      return { ...row, search_text: searchTextOf(searchedOf(row)) };
+      return withSearchText((row['erased_at'] ?? null) === null ? row : withErasedIdentity(row));
     case 'pictures':
       return { ...row, content: `\\x${Buffer.from(String(row['content']), 'base64').toString('hex')}` };
     case 'timesheet_periods':
@@ -142,6 +143,14 @@ function complete(target: Target, table: Table, row: Row): Row {
     default:
       return row;
   }
+}
+
+const withSearchText = (row: Row): Row => ({ ...row, search_text: searchTextOf(searchedOf(row)) });
+
+/** Who was erased is called by their number: the old one may be that of somebody who is erased later. */
+function withErasedIdentity(row: Row): Row {
+  const id = row['employee_id'] as number;
+  return { ...row, ...erasedNames(id), email: erasedAddress(id) };
 }
 
 function searchedOf(row: Row): { name: string; email: string; designation: string | null } {

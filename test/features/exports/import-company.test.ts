@@ -179,6 +179,29 @@ test('a message that an erasure has made longer than any that can be written is 
   await admin.delete(`/api/taskchat/${comment._id}/`);
 });
 
+test('a person who was erased has their new number, so that others can be erased as well', async () => {
+  const leaving = await service.addEmployee(admin);
+  expect((await admin.post(`/api/employees/${leaving.employeeId}/erase/`)).status).toBe(200);
+  await service.drain();
+  const exported = await readZip(await exportFile(service, founder));
+  const employeesOf = async (content: Files) => {
+    const { companyId } = await importFile(content);
+    const people = service.database.db.selectFrom('employees').where('company_id', '=', companyId);
+    return people.select(['company_id', 'employee_id', 'name', 'email', 'erased_at']).orderBy('employee_id').execute();
+  };
+  const before = await employeesOf(exported);
+  // The number that the file has is somebody else's in the next import.
+  const rows = rowsOf(exported, 'employees');
+  const other = before[0]!.employee_id + rows.length;
+  const email = `erased-${other}@erased.invalid`;
+  const people = rows.map((row) => (row['employee_id'] === leaving.employeeId ? { ...row, email } : row));
+  const after = await employeesOf(withRows(exported, 'employees', people));
+  expect(after[0]!.employee_id).toBe(other);
+  for (const { employee_id: id, name, email: address } of after.filter((one) => one.erased_at !== null))
+    expect([name, address]).toEqual([`Former employee ${id}`, `erased-${id}@erased.invalid`]);
+  expect(after.filter((one) => one.email === email)).toEqual([]);
+});
+
 test.each([
   ['projects', 'deleted_at', '2026-03-01T09:00:00+00:00'],
   ['projects', 'status', 'archived'],
