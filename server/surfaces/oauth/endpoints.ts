@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
-import { INVALID_TOKEN, toApiError } from '../../errors/errors.ts';
+import { INVALID_TOKEN, toApiError, UNSUPPORTED_MEDIA_TYPE } from '../../errors/errors.ts';
 import { findClient, isDocumentUrl, registerClient } from '../../features/oauth/clients.ts';
 import { OAuthError } from '../../features/oauth/errors.ts';
 import { exchangeCode, refreshGrant, revokeToken, type TokenAnswer } from '../../features/oauth/grants.ts';
@@ -39,7 +39,7 @@ export async function registerEndpoints(
     forms.addContentTypeParser('application/x-www-form-urlencoded', (request, payload, done) =>
       readBody(request, payload, bodyBytesMax, (error, text = '') => done(error, new URLSearchParams(text))),
     );
-    answerErrors(forms);
+    forms.setErrorHandler((error, request, reply) => sendError(request, reply, asForm(fromFastify(error as never))));
     forms.post(
       '/oauth/token',
       serve('oauth.token', async (ctx, body) => ({ status: 200, body: await issueTokens(ctx, readForm(body)) })),
@@ -54,7 +54,7 @@ export async function registerEndpoints(
     );
   });
   await app.register(async (json) => {
-    answerErrors(json);
+    json.setErrorHandler((error, request, reply) => sendError(request, reply, fromFastify(error as never)));
     json.post(
       '/oauth/register',
       { bodyLimit: bodyBytesMax },
@@ -139,9 +139,11 @@ async function countFailure({ services, request }: Context, operation: string, e
   return counted === wrong ? error : counted;
 }
 
-/** Failures before a handler, such as a body that cannot be read. */
-function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => sendError(request, reply, fromFastify(error as never)));
+/** The API error asks for JSON. */
+function asForm(error: ApiError): ApiError | OAuthError {
+  if (error.definition !== UNSUPPORTED_MEDIA_TYPE) return error;
+  const sentence = 'Send a form in UTF-8, not compressed, as `Content-Type: application/x-www-form-urlencoded`.';
+  return new OAuthError('invalid_request', sentence);
 }
 
 async function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<FastifyReply> {

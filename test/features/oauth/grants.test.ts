@@ -104,6 +104,19 @@ describe('a code', () => {
 });
 
 describe('a form', () => {
+  test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded; charset=iso-8859-1'])(
+    'is what the endpoint says that it takes, where a body is %s',
+    async (type) => {
+      const form = await consent(employee, await registerClient(service));
+      const sent = { method: 'POST', headers: { 'content-type': type }, body: JSON.stringify(form) };
+      const response = await fetch(`${service.url}/oauth/token`, sent);
+      const body = (await response.json()) as { error: string; error_description: string };
+      expect(errorIn({ status: response.status, body })).toEqual(refused('invalid_request'));
+      expect(body.error_description).toContain('application/x-www-form-urlencoded');
+      expect((await token(form)).status).toBe(200);
+    },
+  );
+
   test('with a NUL character in any parameter is refused, and takes nothing', async () => {
     const clientId = await registerClient(service);
     const exchange = await consent(employee, clientId);
