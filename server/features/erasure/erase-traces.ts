@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
 import { noCompany } from '../../kernel/audit-log.ts';
+import { inTransaction } from '../../kernel/in-transaction.ts';
 import { handlerOf, type AnyJobHandler, type JobServices } from '../../kernel/job.ts';
 import { eraseEntries } from '../audit/erase-entries.ts';
 import {
@@ -11,9 +12,10 @@ import {
   type ErasedIdentity,
   type KnownAs,
 } from '../employees/erased.ts';
+import { sendNotificationMail } from '../notifications/notification-mail.ts';
 import { eraseFromTable, type ErasedTable } from './erase-batches.ts';
 import { eraseFromChanges, readEarlierNames } from './audited-person.ts';
-import { createEraser } from './known-as.ts';
+import { createEraser, type Eraser } from './known-as.ts';
 
 /*
  * Erases a person from what others wrote and what the service has stored of them. It runs after the erasure of the employee, and
@@ -60,6 +62,7 @@ const run = handlerOf(eraseTraces, async (services, payload) => {
   for (const table of tables) await eraseFromTable(services, table, person, eraser);
   await clearStoredAnswers(database.db, companyId, new Date(Date.parse(erasedAt) + answersInTransitMs));
   await eraseFromJobs(services, { companyId, erasedAt, accountAddress }, knownAs);
+  await eraseFromMails(services, companyId, eraser);
 
   const about = { erased: { company: companyId, employee: employeeId }, by: actorId, at: erasedAt };
   const accountIds = accountId === null ? [] : [accountId];
@@ -144,6 +147,20 @@ async function eraseFromJobs(
     where last_error is not null and (${isForAccount} or payload ->> 'companyId' = ${String(companyId)} and exists (
       select from unnest(${addresses}::text[]) as a (address) where position(a.address in lower(last_error)) > 0
     ))`.execute(db);
+}
+
+/** Mails about notifications, which colleagues wait for, have the same texts. */
+async function eraseFromMails(services: JobServices, companyId: number, { pattern, erase }: Eraser): Promise<void> {
+  await inTransaction(services, companyId, async (db) => {
+    const { rows } = await sql<{ id: number; listed: unknown }>`
+      select job_id as id, payload -> 'listed' as listed from jobs
+      where handler = ${sendNotificationMail.name} and payload ->> 'companyId' = ${String(companyId)}
+        and payload::text ~* ${pattern} order by job_id for update`.execute(db);
+    for (const { id, listed } of rows)
+      await sql`
+        update jobs set payload = payload || jsonb_build_object('listed', ${JSON.stringify(erase(listed))}::jsonb)
+        where job_id = ${id}`.execute(db);
+  });
 }
 
 export const handlers: AnyJobHandler[] = [run];

@@ -23,7 +23,7 @@ const hourlyMax = 20;
 const listedMax = 20;
 const mailedPriorities = new Set<NewNotification['priority']>(['primary', 'others']);
 
-const sendNotificationMail = jobHandler({
+export const sendNotificationMail = jobHandler({
   name: 'notification-mail',
   queue: 'mail',
   payload: z.object({

@@ -5,6 +5,7 @@ import { seal } from '../../../server/platform/seal.ts';
 import type { Actor } from '../../support/actor.ts';
 import { waitForLockWaits } from '../../support/lock-waits.ts';
 import { acceptInvitation, startService } from '../../support/service.ts';
+import { startWork } from '../../support/work.ts';
 
 /* Which waiting jobs the erasure of a person reaches: those of their account and of their company, until that moment. */
 
@@ -50,6 +51,30 @@ test('mails that wait for another address which the company once gave the person
   clock.advance({ minutes: 25 });
   await service.drain();
   expect(mailbox.to(victim.email).map(({ subject }) => subject)).toContain('Set a new password');
+});
+
+test('mails that wait for colleagues do not name the person', async () => {
+  const [person, colleague] = [
+    await service.addEmployee(admin, { first_name: 'Sofia', last_name: 'Kovalevskaya' }),
+    await service.addEmployee(admin),
+  ];
+  const { projectId } = await startWork(admin);
+  await colleague.put(`/api/notification-preferences/${colleague.employeeId}/`, { task: { inApp: true, email: true } });
+  await service.drain();
+  mailbox.failNext(1);
+  expect((await person.post('/api/tasks/', { projectId, title: 'Proof', owner_id: colleague.employeeId })).status).toBe(
+    200,
+  );
+  await service.drain();
+  await sql`update jobs set due_at = due_at + interval '20 minutes' where handler = 'notification-mail'`.execute(db);
+  const namingJobs = () => sql`select from jobs where payload::text like '%Kovalevskaya%'`.execute(db);
+  expect((await namingJobs()).rows).toHaveLength(1);
+  await erase(person);
+  await service.drain();
+  expect((await namingJobs()).rows).toEqual([]);
+  clock.advance({ minutes: 25 });
+  await service.drain();
+  expect(mailbox.to(colleague.email).at(-1)!.text).toContain(`Former employee ${person.employeeId}`);
 });
 
 test('mails that wait for a later account of the same address are sent', async () => {
