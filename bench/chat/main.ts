@@ -10,7 +10,7 @@ import { openCluster } from '../support/cluster.ts';
 import type { Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
 import type { Load } from '../load/job.ts';
-import { choosePinning, cpuSecondsOf, describeMachine, residentMb } from '../support/machine.ts';
+import { choosePinning, cpuSecondsOf, describeMachine, residentMb, machineInWords } from '../support/machine.ts';
 import { commentsPerTask } from '../support/seed-comments.ts';
 import { startNode, type ServiceProcess } from '../support/service-process.ts';
 import type { World } from '../support/world.ts';
@@ -126,7 +126,7 @@ const machine = describeMachine(cluster.version);
 const result: Result = { machine, pinned: pinning?.says ?? 'nothing', operations: [] };
 let hasFailed = false;
 try {
-  console.log(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
+  console.log(machineInWords(machine));
   console.log(`pinned: ${result.pinned}; load average before: ${machine.loadBefore}`);
   await measure(result);
   result.machine.loadAfter = Number(loadavg()[0]!.toFixed(1));

@@ -7,7 +7,7 @@ import { openCluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
 import { callersOf } from '../support/headers.ts';
-import { describeMachine } from '../support/machine.ts';
+import { describeMachine, machineInWords } from '../support/machine.ts';
 import { startNode, type ServiceProcess } from '../support/service-process.ts';
 
 /*
@@ -75,9 +75,7 @@ const cluster = await openCluster();
 const machine = describeMachine(cluster.version);
 let hasFailed = false;
 try {
-  console.log(
-    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}; load average before: ${machine.loadBefore}`,
-  );
+  console.log(`${machineInWords(machine)}; load average before: ${machine.loadBefore}`);
   const bed = await makeJobsBed(cluster);
   const keys = await generateKeys();
   const service = await startNode({ DATABASE_URL: bed.url, AUTH_KEYS: keys });

@@ -14,7 +14,7 @@ import { openCluster } from '../support/cluster.ts';
 import { makeBed, type Bed } from '../support/database.ts';
 import { startGenerator, type Generator } from '../support/generator.ts';
 import { callersOf } from '../support/headers.ts';
-import { cpuSecondsOf, describeMachine } from '../support/machine.ts';
+import { cpuSecondsOf, describeMachine, machineInWords } from '../support/machine.ts';
 import { startNode, type ServiceProcess } from '../support/service-process.ts';
 import { countWaits, type Waits } from './waits.ts';
 
@@ -167,9 +167,7 @@ const machine = describeMachine(cluster.version);
 let hasFailed = false;
 try {
   const { pgbouncer } = findPrograms();
-  console.log(
-    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}; load average before: ${machine.loadBefore}`,
-  );
+  console.log(`${machineInWords(machine)}; load average before: ${machine.loadBefore}`);
   const bed = await makeBed(cluster, {
     name: 'nodes',
     sizes: { employees: 1_000, projects: 50, tasks: 1_000, comments: 10_000, notifications: 1_000, logs: 10_000 },

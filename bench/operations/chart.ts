@@ -1,3 +1,4 @@
+import { machineInWords } from '../support/machine.ts';
 import { operations } from './operations.ts';
 import type { Result } from './result.ts';
 import { sides, type SideName } from './sides.ts';
@@ -59,13 +60,7 @@ export function chartOf({ rows, machine, pinned }: Result): string {
     'Calls a second, as a ratio to the same written by hand (Fastify, pg; no tokens, no validation)',
     ' font-size="15"',
   );
-  const { cpu, cores, node, postgres, date } = machine;
-  text(
-    16,
-    42,
-    `${cpu}, ${cores} cores, Node ${node}, PostgreSQL ${postgres}, ${date} UTC; ${pinned}`,
-    ' font-size="10"',
-  );
+  text(16, 42, `${machineInWords(machine)}, ${machine.date} UTC; ${pinned}`, ' font-size="10"');
   const height = bottom + 14;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="920" height="${height}" viewBox="0 0 920 ${height}" font-family="sans-serif" font-size="12">
 <rect width="920" height="${height}" fill="#fff"/>

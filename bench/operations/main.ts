@@ -6,7 +6,7 @@ import { makeBed } from '../support/database.ts';
 import { startGenerator } from '../support/generator.ts';
 import { measureGrowth } from './growth.ts';
 import { measureHotSpots } from './hot-spots.ts';
-import { choosePinning, describeMachine } from '../support/machine.ts';
+import { choosePinning, describeMachine, machineInWords } from '../support/machine.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { measureDatabase } from './pgbench.ts';
 import { compareWithBaseline, readBaseline, saveBaseline } from './baseline.ts';
@@ -67,7 +67,7 @@ async function measureTable(result: Result): Promise<boolean> {
 let passed = true;
 try {
   const machine = describeMachine(cluster.version);
-  console.log(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}`);
+  console.log(machineInWords(machine));
   console.log(`pinned: ${pinning?.says ?? 'nothing'}; load average before: ${machine.loadBefore}`);
   const result: Result = { machine, pinned: pinning?.says ?? 'nothing', rows: [], options };
   if (options.parts.includes('table')) passed = await endedAfter(() => measureTable(result));

@@ -67,6 +67,9 @@ export type Machine = {
   loadBefore: number;
 };
 
+export const machineInWords = ({ cpu, cores, node, postgres }: Machine): string =>
+  `${cpu}, ${cores} cores, Node ${node}, PostgreSQL ${postgres}`;
+
 export const describeMachine = (postgres: string): Machine => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: cpus().length,
