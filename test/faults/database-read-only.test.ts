@@ -23,8 +23,7 @@ const { name } = (await sql<{ name: string }>`select current_database() as name`
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   await setDefault(isReadOnly);
   if (template.kind === 'embedded') return;
-  const ended = `pg_terminate_backend(pid, ${String(5_000)})`;
-  await runOn(template.url, `select ${ended} from pg_stat_activity where datname = '${name}'`);
+  await runOn(template.url, `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`);
 }
 
 /** On a server it holds for new connections; those that are open stay as they are. */

@@ -1,7 +1,7 @@
 import { listLockedDays } from '../../../db/derived/period-locks.ts';
 import { lockDays } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
-import { recordChange } from '../../kernel/change-event.ts';
+import { cutText, recordChange } from '../../kernel/change-event.ts';
 import { changeStream } from '../../kernel/change-streams.ts';
 import type { Settings } from '../../kernel/context.ts';
 import { notify } from '../notifications/notify.ts';
@@ -122,10 +122,7 @@ const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms
 
 function withNote(description: string | null): string {
   const room = descriptionMax - closedNote.length - 1;
-  if (description === null || description === '') return closedNote;
-  // Without half of a character at its end.
-  const kept = description.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
-  return `${kept}\n${closedNote}`;
+  return description === null || description === '' ? closedNote : `${cutText(description, room)}\n${closedNote}`;
 }
 
 /** A log entered by hand may start at the same millisecond: then this one starts at the next free one. */
