@@ -20,7 +20,7 @@ export const words = z.string().transform((value) =>
 export const url = (protocol: RegExp, expected: string) =>
   z.url({ protocol, error: `must be a URL of the form ${expected}` }).transform((value) => value.replace(/\/+$/, ''));
 export const webUrl = url(/^https?$/, 'https://host');
-/** To which paths are added, so nothing may stand behind its own. */
+/** An address to which paths are added: a query, a fragment or a password would end up in the middle of links. */
 export const plainWebUrl = webUrl.refine((value) => {
   const { href, origin, pathname } = new URL(value);
   return href === origin + pathname;

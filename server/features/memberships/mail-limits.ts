@@ -40,7 +40,7 @@ export async function takeInvitationMail(
   return rows.length > 0;
 }
 
-/** Mails that are counted apart, by the purpose of their hash. */
+/** What the table mention_mails counts, apart from each other: the purpose is a part of the hash. */
 export const ofMentions = 'address of a mention mail';
 export const ofSignInsByKey = 'address of a mail about a sign-in by a key';
 
