@@ -18,7 +18,7 @@ export async function openClone(options: Omit<ServerOptions, 'rowSecurity'> = {}
   if (template.kind === 'embedded') return embedded.take(template.dumpFile, { rowSecurity });
 
   const name = `wms_test_${randomBytes(6).toString('hex')}`;
-  await runOn(template.url, `create database ${name} template ${template.database}`);
+  await runOn(template.url, `create database ${name} ${template.copy}`);
   const writes: string[] = [];
   const onWrite = (text: string) => void writes.push(text);
   const directUrl = withDatabase(template.url, name);

@@ -57,7 +57,7 @@ export async function makeHome({ isNew = false } = {}): Promise<Home> {
   }
 
   const name = `wms_test_${randomBytes(6).toString('hex')}`;
-  await runOn(template.url, `create database ${name}${isNew ? '' : ` template ${template.database}`}`);
+  await runOn(template.url, `create database ${name} ${isNew ? '' : template.copy}`);
   const databaseUrl = withDatabase(template.url, name);
   return {
     folder,
