@@ -74,13 +74,14 @@ export function auditClient(
   return (db) => (hasChanges(db) ? [() => writeRows(db, call)] : []);
 }
 
-/** Audits that a caller takes a file, before its first piece is sent. */
+/** Audits that a caller takes a file, before its first piece is sent. A HEAD request takes none. */
 export async function auditExport(
   ctx: Context & { caller: AuditedCaller & { companyId: number } },
   operation: string,
   asked: Record<string, unknown>,
 ): Promise<void> {
   const { caller, request, services } = ctx;
+  if (request.isHead === true) return;
   const { companyId } = caller;
   const change: AuditChange = { event: 'file.exported', kind: 'company', id: companyId, before: null, after: asked };
   const subject = { kind: 'company', id: companyId };

@@ -74,6 +74,8 @@ export type RequestInfo = {
   wasAuthenticated?: true;
   /** The caller, if authenticated before the body was read. */
   caller?: Caller | undefined;
+  /** Only the headers of the answer are asked for, so no file is taken. */
+  isHead?: boolean;
   /** Whether the transport can answer a file; see download.ts. */
   acceptsDownloads?: true;
   /** Whether the transport can send an answer in pieces; see json-stream.ts. */

@@ -8,11 +8,16 @@ import { selectExports } from './queries.ts';
 /** A finished file, and how long it is. */
 export type ExportFile = { download: Download; bytes: number };
 
-/** The file that a link leads to, while the admin who asked for it is one. That it is taken is a row of the audit log. */
+type Taking = { now: Date; origin: Omit<Origin, 'operation'>; isHead: boolean };
+
+/**
+ * The file that a link leads to, while the admin who asked for it is one. That it is taken is a row of the audit log; a
+ * HEAD request takes none.
+ */
 export async function takeFile(
   db: Db,
   { companyId, exportId }: Link,
-  { now, origin }: { now: Date; origin: Omit<Origin, 'operation'> },
+  { now, origin, isHead }: Taking,
 ): Promise<ExportFile | undefined> {
   const row = await selectExports(db, companyId, now)
     .innerJoin('employees as e', (join) =>
@@ -25,15 +30,11 @@ export async function takeFile(
     .select(['exports.employee_id', 'exports.created_at', 'run', 'byte_count'])
     .executeTakeFirst();
   if (!row || row.run === null) return undefined;
-  const change = {
-    event: 'file.exported',
-    kind: 'export',
-    id: exportId,
-    before: null,
-    after: { userId: row.employee_id },
-  };
-  const subject = { kind: 'export', id: exportId };
-  await writeEntry(db, { ...nobody, companyId, ...origin, operation: 'exports.take', subject, changes: [change] });
+  if (!isHead) {
+    const subject = { kind: 'export', id: exportId };
+    const change = { event: 'file.exported', ...subject, before: null, after: { userId: row.employee_id } };
+    await writeEntry(db, { ...nobody, companyId, ...origin, operation: 'exports.take', subject, changes: [change] });
+  }
   const whose = row.employee_id === null ? `company-${companyId}` : `person-${row.employee_id}`;
   const filename = `export-${whose}-${row.created_at.toISOString().slice(0, 10)}.zip`;
   const bytes = row.byte_count!;

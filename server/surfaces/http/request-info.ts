@@ -22,6 +22,7 @@ export function requestInfo(request: FastifyRequest, reply: ReplyHeaders): Reque
     bearer: bearerOf(headers.authorization),
     refreshToken: single(headers['x-refresh-token']),
     idempotencyKey: single(headers['idempotency-key']),
+    isHead: request.method === 'HEAD',
     setHeader: (name, value) => void reply.header(name, value),
     noteAuthenticated: () => releaseConnection(raw.socket),
   };

@@ -12,9 +12,9 @@ export function registerExports(app: FastifyInstance, { database, tokens, clock 
   app.get<{ Params: { link: string } }>('/exports/:link', async (request, reply) => {
     const now = clock.now();
     const link = readLink(tokens, request.params.link, now);
-    const { network, id: requestId } = requestInfo(request, reply);
+    const { network, id: requestId, isHead = false } = requestInfo(request, reply);
     const origin = { network, requestId, transport: 'rest' } as const;
-    const file = link && (await takeFile(database.forCompany(link.companyId).db, link, { now, origin }));
+    const file = link && (await takeFile(database.forCompany(link.companyId).db, link, { now, origin, isHead }));
     if (!file) return sendProblem(request, reply, NOT_FOUND());
     reply.headers({ 'Content-Length': file.bytes, 'Cache-Control': 'private, no-store' });
     await sendDownload(reply, file.download);

@@ -318,8 +318,9 @@ describe.each([
     expect(errorOf(await admin.get(`${pathOf(query)}&to=2026-02-01`))).toMatchObject({ status: 400 });
   });
 
-  test('is a row of the audit log', async () => {
+  test('is a row of the audit log, and its headers alone are none', async () => {
     await download(admin, pathOf(`format=${format}&groupBy=project&projectId=${projectId}`));
+    expect((await admin.send('HEAD', pathOf(`format=${format}`))).status).toBe(200);
     const { body } = await admin.get(`/api/audit/company/${admin.companyId}/?limit=1`);
     expect(body.results[0]).toMatchObject({
       operation: 'timesheets.get',
