@@ -197,13 +197,13 @@ export function findLockedDays(error: unknown): LockedDay[] | undefined {
 /** The error for locked days, which it names; `issues` say where in the input they are. */
 export function periodLocked(
   days: readonly string[],
-  { issues, cause }: Pick<ErrorDetails, 'issues' | 'cause'> = {},
+  { issues, cause, detail = PERIOD_LOCKED.sentence }: Pick<ErrorDetails, 'issues' | 'cause' | 'detail'> = {},
 ): ApiError {
   const named = [...new Set(days)].toSorted();
   const shown = named.slice(0, lockedDaysShown).join(', ');
   const more = named.length > lockedDaysShown ? ` and ${named.length - lockedDaysShown} more` : '';
   return PERIOD_LOCKED({
-    detail: `${PERIOD_LOCKED.sentence} Locked: ${shown}${more}.`,
+    detail: `${detail} Locked: ${shown}${more}.`,
     issues: issues ?? named.map((day) => ({ path: [], message: `${day} is locked`, code: 'locked' })),
     cause,
   });

@@ -166,7 +166,9 @@ async function refuseApproved(db: Db, companyId: number, changes: readonly Chang
     ) as t
     join timesheet_periods as p on p.company_id = ${companyId} and p.employee_id = t.employee_id
       and p.first_day between t.day - 30 and t.day and p.last_day >= t.day and p.state = 'approved'`.execute(db);
-  if (rows.length > 0) throw periodLocked(rows.map(({ day }) => day));
+  const detail = 'The time of these days is approved and keeps its rates: reopen the period first.';
+  const days = rows.map(({ day }) => day);
+  if (days.length > 0) throw periodLocked(days, { detail });
 }
 
 async function storeRates(db: Db, companyId: number, changes: readonly Change[]): Promise<void> {

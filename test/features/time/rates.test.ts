@@ -290,6 +290,10 @@ describe('giving stored logs the rates of today', () => {
       const refused = await apply(admin, { dryRun });
       expect(errorOf(refused)).toMatchObject({ status: 409, code: 'PERIOD_LOCKED' });
       expect(refused.body.issues).toEqual([{ path: [], message: `${monday} is locked`, code: 'locked' }]);
+      // Nobody can override this one.
+      expect(refused.body.detail).toBe(
+        `The time of these days is approved and keeps its rates: reopen the period first. Locked: ${monday}.`,
+      );
     }
     expect(await ratesOf(admin, taskId)).toEqual([100, 100]);
     expect((await apply(admin, { from: '2026-03-09' })).body).toMatchObject({ logs: 1, changed: 1 });
