@@ -13,10 +13,10 @@ const admin = await service.signIn((await service.registerCompany()).email);
 const things = await makeThings(service, admin, await service.addEmployee(admin));
 
 const operations = operationsOf(appRouter);
-const updates = operations.filter(({ method, input, pathParameters }) => {
-  const fields = Object.keys(input?.shape ?? {}).filter((field) => !pathParameters.includes(field));
-  return (method === 'PUT' || method === 'PATCH') && fields.length > 0;
-});
+const hasFields = ({ input, pathParameters }: Operation): boolean =>
+  Object.keys(input?.shape ?? {}).some((field) => !pathParameters.includes(field));
+const updates = operations.filter((one) => (one.method === 'PUT' || one.method === 'PATCH') && hasFields(one));
+const bodiless = operations.filter((one) => one.method !== 'GET' && !hasFields(one));
 
 /** What sets a whole, instead of fields of a record, is refused without it. */
 const refused = [
@@ -71,6 +71,18 @@ test.each(updates.map((operation) => [operation.method, operation.path, operatio
       const answer = await admin.send(method, url, body, body === undefined ? {} : options);
       expect([body, errorOf(answer)]).toEqual([body, { status: 400, code: 'VALIDATION_FAILED', issues: [''] }]);
       expect(answer.body.issues[0].code).toBe('invalid_type');
+    }
+  },
+);
+
+test.each(bodiless.map((operation) => [operation.method, operation.path, operation] as const))(
+  '%s %s has no body, and refuses one that is no object',
+  async (method, _path, operation) => {
+    const options = { headers: { 'content-type': 'application/json' } };
+    for (const body of ['[]', '"x"', '1', 'true']) {
+      const answer = await admin.send(method, urlWithThings(operation), body, options);
+      expect([body, errorOf(answer)]).toEqual([body, { status: 400, code: 'VALIDATION_FAILED', issues: [''] }]);
+      expect(answer.body.issues[0].message).toBe('must be a JSON object');
     }
   },
 );

@@ -63,6 +63,8 @@ function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Servic
       };
       // Read after authentication: only an authenticated caller gets the issues of a body.
       const getRawInput = () => readInput(request);
+      // The chain reads the input of an operation that has one.
+      if (!operation.input) getRawInput();
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal: neverAborted, batchIndex: 0 });
       request.mayCompress = mayCompress;
       if (data instanceof Download) await sendDownload(reply, data);
@@ -91,7 +93,7 @@ function asRest({ meta }: Operation, error: ApiError): ApiError {
  * them by name.
  */
 function inputReader({ input, pathParameters, method, meta }: Operation): (request: FastifyRequest) => unknown {
-  if (!input) return () => undefined;
+  if (!input) return (request) => void bodyOf(request.body, undefined, false);
   const readers = Object.entries(input.shape).map(([name, schema]) => [name, readerOf(unwrap(schema))] as const);
   const ownReaders = readers.filter(([name]) => !pathParameters.includes(name));
   const isUpdate = (method === 'PUT' || method === 'PATCH') && ownReaders.length > 0;
