@@ -30,7 +30,11 @@ const aboutEmployee = (employeeId: number) => sql<boolean>`(
 )`;
 
 const tables: ErasedTable[] = [
-  { name: 'comments', key: { comment_id: 'bigint' }, columns: { message: 'text', mentioned_emails: 'text[]' } },
+  {
+    name: 'comments',
+    key: { comment_id: 'bigint' },
+    columns: { message: 'text', mentioned_emails: 'text[]', image: 'text' },
+  },
   { name: 'notifications', key: { notification_id: 'bigint' }, columns: { title: 'text', message: 'text' } },
   {
     name: 'events',

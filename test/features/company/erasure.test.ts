@@ -389,11 +389,14 @@ describe('a person who is erased', () => {
     const query = new URLSearchParams({ who: 'Zoë O’Hara', mail: names.email }).toString();
     const encoded = [names.email, 'Zoë O’Hara'].map(encodeURIComponent).join('/');
     const message = `<a href="https://crm.example/find?${query}">https://crm.example/${encoded.toLowerCase()}/</a>`;
-    await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message });
+    const image = `https://files.example/${names.email}/plan.png?${query}`;
+    await admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message, image });
     await admin.post(`/api/employees/${person.employeeId}/erase/`);
     await service.drain();
     const { comments } = (await admin.get(`/api/tasks/chat/${taskId}/`)).body;
     expect(comments[0].message).not.toMatch(/hara|zo%/i);
+    expect(comments[0].image).not.toMatch(/hara|zo%/i);
+    expect(comments[0].image).toMatch(/^https:\/\/files\.example\/.*\/plan\.png\?who=/);
     expect(comments[0].message.match(/Former employee/g)).toHaveLength(2);
   });
 
