@@ -15,7 +15,7 @@ import {
 import { sendNotificationMail } from '../notifications/notification-mail.ts';
 import { eraseFromTable, type ErasedTable } from './erase-batches.ts';
 import { eraseFromChanges, readEarlierNames } from './audited-person.ts';
-import { createEraser, type Eraser } from './known-as.ts';
+import { createEraser, fold, type Eraser } from './known-as.ts';
 
 /*
  * Erases a person from what others wrote and what the service has stored of them. It runs after the erasure of the employee, and
@@ -107,6 +107,8 @@ async function keepForNextRun(
       and payload ->> 'employeeId' = ${String(person.employeeId)}`.execute(database.db);
 }
 
+const foldedName = sql<string>`lower(normalize(regexp_replace(name, '[\\s\\u00a0\\u202f]+', ' ', 'g')))`;
+
 /** Without what a colleague is called too: a text with it may mean the colleague. */
 async function withoutColleagues(
   db: Db,
@@ -118,16 +120,13 @@ async function withoutColleagues(
     .where('company_id', '=', companyId)
     .where('employee_id', '<>', employeeId)
     .where((eb) =>
-      eb.or([
-        eb(eb.fn('lower', ['name']), '=', eb.fn.any(eb.val(names.map((name) => name.toLowerCase())))),
-        eb('email', '=', eb.fn.any(eb.val(addresses))),
-      ]),
+      eb.or([eb(foldedName, '=', eb.fn.any(eb.val(names.map(fold)))), eb('email', '=', eb.fn.any(eb.val(addresses)))]),
     )
     .select(['name', 'email'])
     .execute();
-  const taken = new Set(colleagues.flatMap(({ name, email }) => [name.toLowerCase(), email]));
+  const taken = new Set(colleagues.flatMap(({ name, email }) => [fold(name), email]));
   return {
-    names: names.filter((name) => !taken.has(name.toLowerCase())),
+    names: names.filter((name) => !taken.has(fold(name))),
     addresses: addresses.filter((address) => !taken.has(address)),
   };
 }

@@ -14,14 +14,29 @@ export type Eraser = {
   erase<Value>(value: Value): Value;
 };
 
-/** For both kinds of regular expressions. */
-const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+/** A name in a form in which two that look the same are the same. */
+export const fold = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').toLowerCase();
 
-/** A text as it stands in plain text, in stored rich text, and in addresses of the web. */
+/**
+ * A text as it stands in plain text, in stored rich text, and in addresses of the web, with its accents in one character or in
+ * characters of their own.
+ */
 function spellings(text: string): string[] {
-  const encoded = encodeURIComponent(text);
-  return [...new Set([text, textToHtml(text), encoded, encoded.replaceAll('%20', '+')])];
+  const plain = text.replaceAll(/\s+/g, ' ');
+  const forms = [plain.normalize('NFC'), plain.normalize('NFD')];
+  return [...new Set(forms.flatMap((form) => [form, textToHtml(form), encodeURIComponent(form)]))];
 }
+
+/** The white space between two words in any text, and as JSON and addresses of the web have it. */
+const gap = String.raw`(?:[ \n\r\t\u00a0\u202f]|\\[nrt])+`;
+const encodedGap = String.raw`(?:%20|\+|%C2%A0)`;
+
+/** For both kinds of regular expressions. */
+const toRegExp = (text: string): string =>
+  text
+    .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+    .replaceAll(' ', gap)
+    .replaceAll('%20', encodedGap);
 
 /** A name of one word may be any word. */
 const isTelling = (name: string): boolean => /\S\s+\S/.test(name);
@@ -31,7 +46,7 @@ const matchesNothing = 'a^';
 
 export function createEraser({ names, addresses }: KnownAs, employeeId: number): Eraser {
   const telling = names.filter(isTelling);
-  const name = wordPattern(telling, String.raw`(?<![\p{L}\p{N}_])`, String.raw`(?![\p{L}\p{N}_])`);
+  const name = wordPattern(telling, String.raw`(?<![\p{L}\p{N}_])`, String.raw`(?![\p{L}\p{M}\p{N}_])`);
   const address = wordPattern(addresses, String.raw`(?<![\w.+-])`, String.raw`(?![\w-]|\.\w)`);
   const inText = (text: string): string => {
     const without = address ? text.replaceAll(address, erasedAddress(employeeId)) : text;
@@ -39,14 +54,14 @@ export function createEraser({ names, addresses }: KnownAs, employeeId: number):
   };
   const erase = <Value>(value: Value): Value => eraseIn(value, { employeeId, inText }) as Value;
   const inJson = [...telling, ...addresses].flatMap(spellings).map((text) => JSON.stringify(text).slice(1, -1));
-  return { pattern: inJson.map(escapeRegExp).join('|') || matchesNothing, erase };
+  return { pattern: inJson.map(toRegExp).join('|') || matchesNothing, erase };
 }
 
 function wordPattern(words: string[], before: string, after: string): RegExp | undefined {
   // The longest first, so that a name that begins like another one is found whole.
   const alternatives = words.flatMap(spellings).toSorted((one, other) => other.length - one.length);
   if (alternatives.length === 0) return undefined;
-  return new RegExp(`${before}(?:${alternatives.map(escapeRegExp).join('|')})${after}`, 'giu');
+  return new RegExp(`${before}(?:${alternatives.map(toRegExp).join('|')})${after}`, 'giu');
 }
 
 type Within = { employeeId: number; inText(text: string): string };

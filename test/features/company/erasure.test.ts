@@ -400,6 +400,33 @@ describe('a person who is erased', () => {
     expect(comments[0].message.match(/Former employee/g)).toHaveLength(2);
   });
 
+  test('is found in the other form of accents and between other kinds of white space, and a colleague as well', async () => {
+    const admin = await service.registerCompany();
+    const names = { first_name: 'Zoë', last_name: 'Léger' };
+    const person = await service.addEmployee(admin, names);
+    const { taskId } = await startWork(admin);
+    const said = ['ZOE\u0308 LE\u0301GER', 'Zoë\u00a0Léger', 'Zoë\nLéger', 'Zoë\u202fLéger'].join('; ');
+    await admin.post('/api/task-chats/', {
+      taskId,
+      sender: admin.employeeId,
+      message: `${said}; Zoë Lége`,
+      image: 'https://files.example/?who=Zoe%CC%88%C2%A0Le%CC%81ger',
+    });
+    const comment = async () => (await admin.get(`/api/tasks/chat/${taskId}/`)).body.comments[0];
+    const before = await comment();
+    const namesake = { first_name: 'Zoe\u0308', last_name: 'Le\u0301ger' };
+    const colleague = await service.addEmployee(admin, namesake);
+    await admin.post(`/api/employees/${colleague.employeeId}/erase/`);
+    await service.drain();
+    expect(await comment()).toEqual(before);
+    await admin.post(`/api/employees/${person.employeeId}/erase/`);
+    await service.drain();
+    const { message, image } = await comment();
+    const former = `Former employee ${person.employeeId}`;
+    expect(message).toBe(`${Array.from({ length: 4 }, () => former).join('; ')}; Zoë Lége`);
+    expect(image).toBe(`https://files.example/?who=${former}`);
+  });
+
   test('gets no mail that was waiting, and no stored answer shows them', async () => {
     const admin = await service.registerCompany();
     const key = { headers: { 'idempotency-key': 'the same' } };
