@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { closeFolder, holdFolder, type HeldFolder } from '../db/data-folder.ts';
 import type { Database } from '../db/open.ts';
 import { createApp, type App, type AppParts } from './app.ts';
-import { findFreePort, reachable } from './startup/addresses.ts';
+import { appUrlOf, findFreePort, isDemoOn, reachable } from './startup/addresses.ts';
 import { CannotStart, toCannotStart } from './startup/cannot-start.ts';
 import { loadTokens } from './startup/load-tokens.ts';
 import { createMailer, mailFileOf, requireWritable } from './startup/mail.ts';
@@ -139,8 +139,7 @@ function settingsOf(
 ): AppParts['settings'] {
   return {
     publicUrl,
-    // The demo page reads the target of a link from the part after `#`.
-    appUrl: config.APP_URL ?? (demoPage === undefined ? publicUrl : `${demoPage}#`),
+    appUrl: appUrlOf(config, { publicUrl, hasDemoPage: demoPage !== undefined }),
     requireTokenPair: config.AUTH_REQUIRE_TOKEN_PAIR,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
@@ -186,10 +185,6 @@ async function hasDemoPage(config: Config, logger: Logger): Promise<boolean> {
   const problem = await preparePage();
   if (problem !== undefined) logger.warn(`the demo page is not served: ${problem}`);
   return problem === undefined;
-}
-
-function isDemoOn({ SEED_DEMO, NODE_ENV }: Config): boolean {
-  return SEED_DEMO ?? NODE_ENV !== 'production';
 }
 
 function warnOfOpenFolder(found: ReturnType<typeof closeFolder>, folder: string, logger: Logger): void {

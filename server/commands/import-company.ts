@@ -5,6 +5,7 @@ import { importCompany, type Imported } from '../features/exports/import-company
 import type { Database } from '../../db/open.ts';
 import type { Table } from '../../db/catalogue.ts';
 import type { Config } from '../config.ts';
+import { appUrlOf, isDemoOn, reachable } from '../startup/addresses.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
@@ -64,10 +65,12 @@ async function importFrom(
 ): Promise<Imported> {
   const transaction = owner.begin();
   const progress = createProgress();
+  const publicUrl = config.PUBLIC_URL ?? `http://${reachable(config.HOST)}:${config.PORT}`;
   try {
     const imported = await importCompany(transaction.db, archive, {
       now: new Date(),
-      settings: { appUrl: config.APP_URL ?? `${config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`}/demo/#` },
+      // As the service has it.
+      settings: { appUrl: appUrlOf(config, { publicUrl, hasDemoPage: isDemoOn(config) }) },
       sendsInvitations,
       onRows: progress,
     });

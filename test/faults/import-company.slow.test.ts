@@ -28,8 +28,8 @@ const timeoutMs = 120_000;
 let first: Files;
 let file: string;
 
-const run = (...words: string[]) =>
-  runToEnd(home.environment, [process.execPath, 'server/commands/import-company.ts', ...words]);
+const command = [process.execPath, 'server/commands/import-company.ts'];
+const run = (...words: string[]) => runToEnd(home.environment, [...command, ...words]);
 
 async function onDatabase<Answer>(body: (db: Db) => Promise<Answer>): Promise<Answer> {
   const isEmbedded = home.databaseUrl === undefined;
@@ -194,11 +194,7 @@ test('a file that cannot be imported is refused in a sentence', { timeout: timeo
 });
 
 test('an import that is killed leaves nothing', { timeout: timeoutMs }, async () => {
-  const importing = await launch(
-    [process.execPath, 'server/commands/import-company.ts', file],
-    home.environment,
-    'exported at',
-  );
+  const importing = await launch([...command, file], home.environment, 'exported at');
   importing.signal('SIGKILL');
   expect(await importing.ended).toBe('SIGKILL');
   expect(await countCompanies()).toEqual({ companies: 1, withLogs: 1 });
@@ -208,8 +204,15 @@ test(
   'an imported company is exported as it was, with other numbers, and its totals agree',
   { timeout: timeoutMs },
   async () => {
-    const { code, stdout, stderr } = await run(file);
+    const everywhere = { ...home.environment, HOST: '0.0.0.0', PORT: '3999', SEED_DEMO: 'false' };
+    const { code, stdout, stderr } = await runToEnd(everywhere, [...command, file]);
     expect([code, stderr]).toEqual([0, '']);
+    // Links lead to what the service with these settings serves.
+    const links = await onDatabase((db) =>
+      db.selectFrom('notifications').select('link').where('company_id', '>', 1).distinct().execute(),
+    );
+    expect(links.filter(({ link }) => !/^http:\/\/127\.0\.0\.1:3999\/(tasks|projects)\//.test(link ?? ''))).toEqual([]);
+    expect(links).not.toEqual([]);
     expect(stdout).toMatch(/^It is company \d+ now, with \d+ rows\.\n\d+ people are invited/m);
     await verifyAll();
 
