@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DamagedDatabase } from '../../db/data-folder.ts';
 import { FolderInUse, UnusableLock } from '../../db/folder-lock.ts';
@@ -15,6 +16,12 @@ export class CannotStart extends Error {
 export function toCannotStart(error: unknown, config: Config): unknown {
   const { HOST: host, PORT: port, DATA_DIR: folder, DATABASE_URL: url } = config;
   if (!(error instanceof Error) || error instanceof CannotStart) return error;
+  // What fails then depends on where it is noticed, and a database that lacks room is not damaged.
+  if (hasCode(error, 'ENOSPC') || (url === undefined && isOfStorage(error) && isFull(folder)))
+    return new CannotStart(
+      `The disk of the data folder ${resolve(folder)} is full (ENOSPC): make room, of which a new database takes 50 MB, or set DATA_DIR to a folder on another disk.`,
+      { cause: error },
+    );
   if (
     [FolderInUse, UnusableLock, DamagedDatabase, DamagedDemoSignIn, BadSetting, RowSecurityDenied].some(
       (known) => error instanceof known,
@@ -48,6 +55,18 @@ export function toCannotStart(error: unknown, config: Config): unknown {
       `The data folder ${folder} cannot be used (${error.message}): set DATA_DIR to a folder that this user may write.`,
     );
   return error;
+}
+
+const hasCode = (error: Error, ...codes: string[]): boolean => codes.includes((error as { code?: string }).code ?? '');
+
+/** Whether the embedded database or the lock of its folder failed; 53100 is PostgreSQL's code for a full disk. */
+const isOfStorage = (error: Error): boolean =>
+  [UnusableLock, DamagedDatabase, MigrationFailed].some((known) => error instanceof known) ||
+  hasCode(error, '53100', 'ERR_SQLITE_ERROR');
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < 1024 ** 2;
 }
 
 /** PostgreSQL's codes for missing or damaged files. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -245,5 +246,34 @@ describe.runIf(inject('template').kind === 'embedded')('a data folder', () => {
     for (const name of ['base/5', 'global'])
       for (const file of readdirSync(join(database, name)))
         expect([file, statSync(join(database, name, file)).mode & 0o077]).toEqual([file, 0]);
+  });
+});
+
+/** A file system of its own, which ends with the program. */
+const onSmallDisk = (size: string, prepare = 'true') => [
+  'unshare',
+  '--map-root-user',
+  '--mount',
+  'sh',
+  '-c',
+  `mount -t tmpfs -o size=${size} tmpfs "$DATA_DIR" && ${prepare} && exec "$0" server/main.ts`,
+  process.execPath,
+];
+
+/** The namespaces of a container may not be for its programs. */
+const mayMount =
+  spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', temp]).status === 0;
+
+describe.runIf(mayMount)('a disk that is full is said to be that, and its database is not called damaged', () => {
+  test.each([
+    ['while a new database is made', '20m', undefined],
+    ['before anything can be written', '1m', 'dd if=/dev/zero of="$DATA_DIR/other" status=none 2>/dev/null || true'],
+  ])('%s', async (_when, size, prepare) => {
+    const folder = newFolder();
+    const { code, stderr } = await runToEnd({ DATA_DIR: folder }, onSmallDisk(size, prepare));
+    expect([code, stderr]).toEqual([
+      1,
+      `The disk of the data folder ${folder} is full (ENOSPC): make room, of which a new database takes 50 MB, or set DATA_DIR to a folder on another disk.\n`,
+    ]);
   });
 });
