@@ -5,6 +5,7 @@ import { changeStream } from '../../kernel/change-streams.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
+import { mailHeldInvitations } from '../memberships/invitation-mail.ts';
 import { OWNER_REQUIRED } from './errors.ts';
 import { companyReopened } from './events.ts';
 import { lockCompany, toCompany } from './queries.ts';
@@ -41,11 +42,13 @@ export const reopenCompany = admin('no key')
       .set({ closed_at: null, closes_at: null, closed_by_id: null })
       .where('company_id', '=', companyId)
       .execute();
+    const now = services.clock.now();
+    await mailHeldInvitations(db, companyId, now);
     recordChange(db, companyReopened, {
       companyId,
       streams: [changeStream.company(companyId)],
       payload: { actorId: employeeId, companyId, company: toCompany(row) },
-      at: services.clock.now(),
+      at: now,
     });
     return toCompany(row);
   });

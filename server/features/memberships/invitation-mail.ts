@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { Db } from '../../../db/open.ts';
 import { hashSecret } from '../../kernel/authentication.ts';
-import { jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
+import { enqueueJobs, jobHandler, type AnyJobHandler } from '../../kernel/job.ts';
 import { renderMail } from '../../mail/mail-template.ts';
 import { selectOpenInvitations } from './open-invitations.ts';
 
@@ -45,5 +46,20 @@ export const sendInvitation = jobHandler({
     await mailer.send(renderMail(email, template), { idempotencyKey: dedupeKey });
   },
 });
+
+/** Mails the invitations of a reopened company whose mails were due while it was closed: these have no link yet. */
+export async function mailHeldInvitations(db: Db, companyId: number, now: Date): Promise<void> {
+  const held = await selectOpenInvitations(db)
+    .where('i.company_id', '=', companyId)
+    .where('i.mailed_at', 'is not', null)
+    .where('i.token_hash', 'is', null)
+    .select('i.invitation_id as invitationId')
+    .execute();
+  const jobs = held.map(({ invitationId }) => ({
+    dedupeKey: `${companyId} ${invitationId}`,
+    payload: { companyId, invitationId },
+  }));
+  await enqueueJobs(db, sendInvitation, jobs, now);
+}
 
 export const handlers: AnyJobHandler[] = [sendInvitation];

@@ -199,6 +199,27 @@ describe('a company that its owner closes', () => {
     expect(since).not.toContain(invited.email);
   });
 
+  test('mails an invitation once that was to be mailed while it was closed', async () => {
+    const company = await startCompany();
+    const { owner } = company;
+    await service.drain();
+    const names = { first_name: 'Eve', last_name: 'Late', companyId: owner.companyId };
+    const [waiting, gone] = ['waiting@example.com', 'gone@example.com'];
+    await owner.post('/employee/add/', { ...names, email: waiting });
+    const { body: leaver } = await owner.post('/employee/add/', { ...names, email: gone });
+    await owner.patch(`/api/employees/${leaver._id}/`, { is_active: false });
+    const mails = () => mailbox.mails.map(({ to }) => to).filter((to) => to === waiting || to === gone);
+    await close(company);
+    await service.drain();
+    expect(mails()).toEqual([]);
+    for (let times = 0; times < 2; times += 1) {
+      await owner.post(`/api/company/${owner.companyId}/reopen/`);
+      await service.drain();
+      expect(mails()).toEqual([waiting]);
+      await close(company);
+    }
+  });
+
   test('of many closings and reopenings at once each finds one state', async () => {
     const company = await startCompany();
     const path = `/api/company/${company.owner.companyId}/`;
