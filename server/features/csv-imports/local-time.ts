@@ -98,7 +98,6 @@ export function createDateReader(stated: DateOrder): DateReader {
 }
 
 const dayMs = 24 * 3600 * 1000;
-/** Clocks change at quarters of an hour only. */
 const quarterMs = 15 * 60 * 1000;
 
 export type Zone = {
@@ -112,11 +111,17 @@ export function createZone(name: string): Zone {
   const shown = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
   const offsets = new Map<number, number>();
 
-  function offsetAt(moment: number): number {
-    const quarter = Math.floor(moment / quarterMs);
+  function offsetOf(quarter: number): number {
     let offset = offsets.get(quarter);
     if (offset === undefined) offsets.set(quarter, (offset = toOffset(shown.format(quarter * quarterMs))));
     return offset;
+  }
+
+  function offsetAt(moment: number): number {
+    const quarter = Math.floor(moment / quarterMs);
+    const offset = offsetOf(quarter);
+    // Clocks may change within a quarter: those of St. John's did so at 00:01.
+    return offset === offsetOf(quarter + 1) ? offset : toOffset(shown.format(moment));
   }
 
   return {

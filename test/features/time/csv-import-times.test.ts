@@ -205,6 +205,15 @@ describe('a local time', () => {
     expect(at('Europe/Berlin', '2026-10-25', 2, 30)).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z']);
     expect(at('America/New_York', '2026-11-01', 1)).toEqual(['2026-11-01T05:00:00.000Z', '2026-11-01T06:00:00.000Z']);
     expect(at('Australia/Lord_Howe', '2026-10-04', 2, 15)).toEqual([]);
+    // A minute after midnight, and forty-four and a half of them after it in UTC.
+    expect(at('America/St_Johns', '2006-04-02', 0, 5)).toEqual([]);
+    expect(at('America/St_Johns', '2006-04-02', 1, 5)).toEqual(['2006-04-02T03:35:00.000Z']);
+    expect(at('America/St_Johns', '2006-10-28', 23, 5)).toEqual([
+      '2006-10-29T01:35:00.000Z',
+      '2006-10-29T02:35:00.000Z',
+    ]);
+    expect(at('Africa/Monrovia', '1972-01-07', 0, 44)).toEqual([]);
+    expect(at('Africa/Monrovia', '1972-01-07', 0, 45)).toEqual(['1972-01-07T00:45:00.000Z']);
     // The calendar of Apia has no such day.
     expect(at('Pacific/Apia', '2011-12-30', 12)).toEqual([]);
   });
