@@ -770,6 +770,7 @@ export const catalogue: Catalogue = {
     exported: shortLived,
     columns: { company_id: 'company', mail_id: 'local', address_hash: 'secret', mailed_at: 'local' },
   },
+  // It counts mails of sign-ins by keys as well: see mail-limits.ts.
   mention_mails: {
     exported: shortLived,
     columns: {
