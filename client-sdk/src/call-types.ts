@@ -34,7 +34,7 @@ export type Upload = Blob | ArrayBuffer | ArrayBufferView | string;
 export interface CallOptions {
   /** Aborting it rejects the call with the signal's reason, and ends its retries. */
   signal?: AbortSignal | undefined;
-  /** The time limit of the call with its retries; 60,000 by default. */
+  /** The time limit of the call with its retries, of a file until it begins; 60,000 by default. */
   timeoutMs?: number | undefined;
   /** The time limit of one attempt; 20,000 by default. */
   tryTimeoutMs?: number | undefined;
