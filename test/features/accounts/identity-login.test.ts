@@ -111,6 +111,7 @@ describe('a Google login', () => {
       'an address with a NUL': await google.sign({ email: 'a\0b@example.com' }),
       'an address that is too long': await google.sign({ email: `${'a'.repeat(250)}@example.com` }),
       'an address that is none': await google.sign({ email: 'nobody' }),
+      'an address with the Kelvin sign, whose lower case is k': await google.sign({ email: '\u212Aate@example.com' }),
       unsigned: new UnsecuredJWT({ email: 'ada@example.com', email_verified: true })
         .setIssuer(google.issuer)
         .setAudience('client-1')
