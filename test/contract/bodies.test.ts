@@ -98,6 +98,17 @@ describe('a body in another form', () => {
   });
 });
 
+test.each([
+  ['no body', '', 200],
+  ['a body', '2\r\n{}\r\n', 415],
+])('a request in chunks that has no media type and %s', async (_what, chunks, status) => {
+  const { 'content-type': _, ...head } = { ...json, ...proof, 'transfer-encoding': 'chunked', connection: 'close' };
+  const lines = Object.entries({ host: 'x', ...head }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const line = `POST /mark_notifications_as_read/${admin.employeeId}/ HTTP/1.1\r\n`;
+  const answer = await exchange(url, `${line}${lines.join('')}\r\n${chunks}0\r\n\r\n`);
+  expect(parseAnswer(answer).status).toBe(status);
+});
+
 describe('credentials are checked before a body is read', () => {
   const held = { 'content-length': '3900000' };
   const other = { authorization: 'Bearer wms_unknown' };

@@ -3,7 +3,13 @@ import type { Socket } from 'node:net';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
-import { EXPECTATION_FAILED, MALFORMED_REQUEST, METHOD_NOT_ALLOWED, ROUTE_NOT_FOUND } from '../../errors/errors.ts';
+import {
+  EXPECTATION_FAILED,
+  MALFORMED_REQUEST,
+  METHOD_NOT_ALLOWED,
+  ROUTE_NOT_FOUND,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../../errors/errors.ts';
 import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
 import { refuseWhileClosing } from './closing.ts';
 import { compressAnswers } from './compression.ts';
@@ -149,6 +155,14 @@ function parseJson(app: FastifyInstance, readBody: ReadBody): void {
     readBody(request, payload, request.routeOptions.bodyLimit, (error, text) => {
       if (error || text === undefined) done(error);
       else void parse(request, text, done);
+    });
+  });
+  // A body in chunks may turn out to be none, and then needs no media type.
+  app.addContentTypeParser('*', (request, payload, done) => {
+    const { 'content-type': type, 'content-length': length } = request.headers;
+    if ((type ?? length) !== undefined) return done(UNSUPPORTED_MEDIA_TYPE());
+    return readBody(request, payload, request.routeOptions.bodyLimit, (error, text) => {
+      done(error ?? (text === undefined ? null : UNSUPPORTED_MEDIA_TYPE()));
     });
   });
 }
