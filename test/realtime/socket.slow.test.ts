@@ -94,7 +94,7 @@ describe('a WebSocket', () => {
   ])('that says %s is told what is wrong, and is heard afterwards', async (_what, message, code) => {
     const socket = await openSignedIn();
     const { error } = await ask(socket, message);
-    expect(error.data.code).toBe(code);
+    expect(error.data).toMatchObject({ code, requestId: expect.any(String) });
     expect(error.message).not.toMatch(/at .*:\d+/);
     const answer = await ask(socket, { id: 2, method: 'query', params: { path: 'sessions.list' } });
     expect(answer.result.data).toMatchObject({ sessions: expect.any(Array) });
@@ -117,6 +117,7 @@ describe('a WebSocket', () => {
       const socket = await open({ at: `${socketUrl}?connectionParams=1` });
       const { id, error } = await ask(socket, first);
       expect([id, error.data.code]).toEqual([null, expect.stringMatching(/^MALFORMED/)]);
+      expect(error.data.requestId).toEqual(expect.any(String));
       await once(socket, 'close');
     }
   });

@@ -10,7 +10,7 @@ type Encoder = NonNullable<WSSHandlerOptions<AnyTRPCRouter>['experimental_encode
 type Envelope = {
   id: unknown;
   jsonrpc?: string;
-  error?: unknown;
+  error?: { data?: { requestId?: string } };
   result?: { data?: { id?: unknown; data?: unknown } };
 };
 /** A message whose middle part is shared with other sockets. */
@@ -32,6 +32,8 @@ const sharedBytesMin = 2_048;
 const idLengthMax = 100;
 
 type EncoderOptions = {
+  /** Of errors that have none, because the caller was not authenticated yet. */
+  requestId: string;
   /** The most calls in one message. */
   itemsMax: number;
   /** Called for each message that is no call. */
@@ -39,10 +41,11 @@ type EncoderOptions = {
 };
 
 /** Encodes tRPC's messages as JSON. An event with many subscribers is encoded once for all of them. */
-export function createEncoder({ itemsMax, onInvalidMessage }: EncoderOptions): Encoder {
+export function createEncoder({ requestId, itemsMax, onInvalidMessage }: EncoderOptions): Encoder {
   function encode(message: unknown): string | Pieces {
     const { id, jsonrpc, error, result } = message as Envelope;
     if (id === null && error !== undefined) onInvalidMessage();
+    if (error?.data) error.data.requestId ??= requestId;
     const event = result?.data?.data;
     const json = typeof event === 'object' && event !== null ? findSharedJson(event) : undefined;
     if (!json) return JSON.stringify(message);

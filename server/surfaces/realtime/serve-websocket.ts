@@ -7,7 +7,6 @@ import { toApiError } from '../../errors/errors.ts';
 import { authenticate } from '../../kernel/authentication.ts';
 import type { Context, RequestInfo, Services } from '../../kernel/context.ts';
 import { logError } from '../../kernel/security-log.ts';
-import { requestIdByError } from '../../kernel/trpc.ts';
 import { subscriptionsMax, type Connection } from '../../platform/connection.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { credentialsOf } from './connection-credentials.ts';
@@ -51,13 +50,13 @@ export function serveWebSocket(
     router,
     maxBatchSize: batchMax,
     experimental_encoder: createEncoder({
+      requestId: request.id,
       itemsMax: 5 * batchMax,
       onInvalidMessage: afterCalls(invalidMessagesMax, () => socket.close(4400, 'too many messages that are no calls')),
     }),
     keepAlive: { enabled: true, pingMs, pongWaitMs },
     createContext: ({ info: { connectionParams } }) => createContext({ services, info, connection }, connectionParams),
     onError({ error, path }) {
-      requestIdByError.set(error, request.id);
       const apiError = toApiError(error);
       connection.noteError(apiError);
       if (apiError.definition.status >= 500 && !(error.cause instanceof ApiError))
