@@ -128,6 +128,17 @@ describe('tRPC over HTTP', () => {
     expect(await send(method, path, body)).toMatchObject({ status, code, requestId });
   });
 
+  test.each([
+    ['a query', 'GET', '/trpc/sessions.list'],
+    ['a batch of queries', 'GET', '/trpc/sessions.list,sessions.list?batch=1'],
+    ['a query that cannot be read', 'GET', '/trpc/sessions.list?input=%7B'],
+    ['a mutation', 'POST', '/trpc/auth.logout'],
+    ['a subscription', 'GET', '/trpc/notifications.onMine'],
+  ])('challenges who sends no credentials with %s', async (_what, method, path) => {
+    const { status, headers } = await anonymous.send(method, path, undefined, options);
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+
   test('says which method an operation takes', async () => {
     expect(await send('GET', '/trpc/auth.login')).toMatchObject({ status: 405, allow: 'POST' });
     expect(await send('POST', '/trpc/sessions.list', '{}')).toMatchObject({ status: 405, allow: 'GET' });

@@ -24,8 +24,12 @@ export function logTrpcFailure(request: FastifyRequest, error: TRPCError, operat
     request.log.error({ err: apiError.cause ?? apiError, code: apiError.definition.code, operation }, 'request failed');
 }
 
-/** The seconds after which the caller may retry; 0 if none are given. */
-export const retryAfterOf = (error: ApiError): number => Number(errorHeaders(error)['Retry-After'] ?? 0);
+/** The headers of an answer with these errors; of several times after which the caller may retry, the longest. */
+export function headersOf(errors: readonly ApiError[]): Record<string, string> {
+  const waitOf = (headers: Record<string, string>) => Number(headers['Retry-After'] ?? 0);
+  const each = errors.map(errorHeaders).toSorted((a, b) => waitOf(a) - waitOf(b));
+  return Object.assign({}, ...each) as Record<string, string>;
+}
 
 /** Sends an error from before tRPC, in the shape that its clients understand. */
 export async function sendTrpcError(request: FastifyRequest, reply: FastifyReply, error: ApiError): Promise<void> {

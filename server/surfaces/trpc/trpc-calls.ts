@@ -3,13 +3,14 @@ import { getTRPCErrorFromUnknown, type AnyTRPCProcedure, type AnyTRPCRouter } fr
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { neverAborted, runChain } from '../../kernel/chain.ts';
 import type { Context, Services } from '../../kernel/context.ts';
+import type { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/errors.ts';
 import { JsonStream } from '../../kernel/wire/json-stream.ts';
 import { isCompressible } from '../../kernel/operation.ts';
 import { trpcErrorOf } from '../../kernel/trpc.ts';
 import { addVary } from '../http/compression.ts';
 import { sendPieces } from '../http/send-download.ts';
-import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
+import { calledPaths, headersOf, logTrpcFailure } from './trpc-answers.ts';
 import { requestInfo } from '../http/request-info.ts';
 
 /*
@@ -72,8 +73,7 @@ const asItIs = (text: string): string => text;
 type Answer = {
   status: number;
   body: { result: { data: unknown } } | { error: ReturnType<typeof trpcErrorOf> };
-  /** The seconds after which the caller may retry. */
-  waitSeconds: number;
+  error?: ApiError;
 };
 
 /** Runs the calls of one request concurrently, and answers them together. */
@@ -87,20 +87,19 @@ export async function answerCalls(
     try {
       const getRawInput = () => input;
       const { data } = await runChain(procedure, { ctx, path, type, getRawInput, signal: neverAborted, batchIndex });
-      return { status: 200, body: { result: { data } }, waitSeconds: 0 };
+      return { status: 200, body: { result: { data } } };
     } catch (cause) {
       const error = getTRPCErrorFromUnknown(cause);
       logTrpcFailure(request, error, path);
       const apiError = toApiError(error);
       const body = { error: trpcErrorOf(apiError, request.id, path) };
-      return { status: apiError.definition.status, body, waitSeconds: retryAfterOf(apiError) };
+      return { status: apiError.definition.status, body, error: apiError };
     }
   }
 
   const answers = await Promise.all(calls.map(answer));
   const { status, body } = answers[0]!;
-  const waitSeconds = Math.max(...answers.map((one) => one.waitSeconds));
-  if (waitSeconds > 0) void reply.header('Retry-After', String(waitSeconds));
+  void reply.headers(headersOf(answers.flatMap(({ error }) => error ?? [])));
   addVary(reply, 'trpc-accept, accept');
   request.mayCompress = calls.every(({ procedure }) => isCompressible(definitionOf(procedure).meta!));
   void reply

@@ -9,7 +9,7 @@ import { bodyBytesMax, type ReadBody } from '../http/body.ts';
 import { serverSentEventsTransport } from '../realtime/transports.ts';
 import { operationsOf } from '../../kernel/operations.ts';
 import { authenticateCaller, requestInfo } from '../http/request-info.ts';
-import { calledPaths, logTrpcFailure, retryAfterOf } from './trpc-answers.ts';
+import { calledPaths, headersOf, logTrpcFailure } from './trpc-answers.ts';
 import { answerCalls, readerOfCalls, type ReadCalls } from './trpc-calls.ts';
 
 /** The most calls that one HTTP request may carry. */
@@ -98,11 +98,10 @@ function handlerOptions(router: AnyTRPCRouter, services: Services): HandlerOptio
     },
     responseMeta({ errors, type, info }) {
       const apiErrors = errors.map(toApiError);
-      const longest = Math.max(0, ...apiErrors.map(retryAfterOf));
       const isWrongMethod = apiErrors.some(({ definition }) => definition.status === 405);
       return {
         headers: {
-          ...(longest === 0 ? {} : { 'Retry-After': String(longest) }),
+          ...headersOf(apiErrors),
           ...(isWrongMethod ? { Allow: allowOf[type] } : {}),
           // tRPC sends JSON without a type if it could not read the request.
           ...(info === undefined ? { 'Content-Type': 'application/json' } : {}),
