@@ -110,6 +110,8 @@ describe('a WebSocket', () => {
     const [closed] = (await once(socket, 'close')) as [number];
     expect(closed).toBe(code);
     expect((await service.anonymous.get('/healthz')).status).toBe(200);
+    // No error of the service: any caller can do this.
+    expect(service.log()).not.toContain('a call over a WebSocket failed');
   });
 
   test('of garbage instead of a proof is closed', async () => {

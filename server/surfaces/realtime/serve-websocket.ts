@@ -57,6 +57,8 @@ export function serveWebSocket(
     keepAlive: { enabled: true, pingMs, pongWaitMs },
     createContext: ({ info: { connectionParams } }) => createContext({ services, info, connection }, connectionParams),
     onError({ error, path }) {
+      // The caller broke the protocol: websocket.ts logs it.
+      if (String((error.cause as { code?: unknown } | undefined)?.code).startsWith('WS_ERR_')) return;
       const apiError = toApiError(error);
       connection.noteError(apiError);
       if (apiError.definition.status >= 500 && !(error.cause instanceof ApiError))
