@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import { defineError, ApiError, type ErrorDetails } from './api-error.ts';
-import { toIssue, type Issue, type IssueCode } from './issues.ts';
+import { toIssues, type Issue, type IssueCode } from './issues.ts';
 
 /* The errors that any operation may answer. Those of one feature are in its errors.ts. */
 
@@ -245,7 +245,7 @@ function fromTrpc(error: TRPCError): ApiError {
   const code: string = error.code;
   switch (code) {
     case 'BAD_REQUEST':
-      if (error.cause instanceof ZodError) return validationFailed(error.cause.issues.map(toIssue));
+      if (error.cause instanceof ZodError) return validationFailed(toIssues(error.cause));
       if (error.cause instanceof SyntaxError) return MALFORMED_JSON({ cause: error });
       return MALFORMED_REQUEST({ cause: error, ...(error.cause === undefined ? { detail: `${error.message}.` } : {}) });
     case 'PARSE_ERROR':

@@ -29,7 +29,15 @@ const isIssueCode = (code: unknown): code is IssueCode => typeof code === 'strin
 /** The parameters of a `refine`: its message, and its code for programs. */
 export const rule = (code: IssueCode, message: string) => ({ message, params: { code } });
 
-export function toIssue(issue: ZodError['issues'][number]): Issue {
+/** The issues of an input. Zod checks the length of a text also where it wants a list: a wrong type is told alone. */
+export function toIssues({ issues }: ZodError): Issue[] {
+  const all = issues.map(toIssue);
+  const placeOf = ({ path }: Issue) => JSON.stringify(path);
+  const wrongTypes = new Set(all.filter(({ code }) => code === 'invalid_type').map(placeOf));
+  return all.filter((issue) => issue.code === 'invalid_type' || !wrongTypes.has(placeOf(issue)));
+}
+
+function toIssue(issue: ZodError['issues'][number]): Issue {
   return {
     path: issue.path.filter((step) => typeof step !== 'symbol'),
     message: issue.message,

@@ -140,6 +140,23 @@ describe('a query', () => {
   });
 });
 
+describe('a value of the wrong type', () => {
+  const chat = (values: Record<string, unknown>) =>
+    admin.post('/api/task-chats/', { taskId, sender: admin.employeeId, message: 'Hi', ...values });
+  test.each([
+    ['a text for a list', () => chat({ mentionedEmails: 'a-long-address@example.com' }), 'mentionedEmails', 'array'],
+    [
+      'a list for a text',
+      () => admin.patch(`/api/tasks/${taskId}/`, { title: Array(301).fill('x') }),
+      'title',
+      'string',
+    ],
+  ])('is told as that alone: %s', async (_what, send, field, type) => {
+    const answer = await send();
+    expect(answer.body.issues).toEqual([{ path: [field], message: `must be of type ${type}`, code: 'invalid_type' }]);
+  });
+});
+
 test('a far page has the rows that are on it', async () => {
   const { companyId, employeeId } = admin;
   const now = service.clock.now();
