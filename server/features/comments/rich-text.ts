@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalid } from '../../errors/errors.ts';
 import { rule } from '../../errors/issues.ts';
+import { visible } from '../../kernel/wire/fields.ts';
 import { allowedTags, plainTextToHtml, sanitizeRichText } from './sanitize.ts';
 
 export const messageBytesMax = 64 * 1024;
@@ -28,9 +29,6 @@ export function excerptOf(text: string, charactersMax: number): string {
     .join('')
     .trimEnd()}…`;
 }
-
-/** A visible character: neither white space nor invisible. */
-const visible = /[^\s\p{Cf}\p{Cc}]/u;
 
 /** A message in a request; see {@link readMessage}. */
 export const message = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimal, idOf, name, text } from '../../kernel/wire/fields.ts';
+import { decimal, idOf, name, text, visible } from '../../kernel/wire/fields.ts';
 import { day, moment } from '../../kernel/wire/moments.ts';
 
 /** A person as an employee of one company. */
@@ -54,11 +54,11 @@ export const besideThePerson = [
   'deletedEmployees',
 ] as const;
 
-/** Optional text: an empty one counts as none. */
+/** Optional text: one of which nothing is visible counts as none. */
 const optional = (kind: typeof text, max: number) =>
   kind({ min: 0, max })
     .nullable()
-    .transform((value) => (value === '' ? null : value));
+    .transform((value) => (value !== null && visible.test(value) ? value : null));
 
 /** The fields of an employee that callers may write, with their rules. */
 export const fields = {

@@ -20,8 +20,12 @@ export const idOf = (kind: Kind): typeof id => ofKind({ kind }, id.clone());
 /** The employee whom an operation is for, usually its caller: the client sends the caller's where it is given none. */
 export const ownId = (): typeof id => ofKind({ kind: 'employee', isOwn: true }, id.clone());
 
+/** A visible character: neither white space nor invisible. */
+export const visible = /[^\s\p{Cf}\p{Cc}]/u;
+
 /**
- * Text that PostgreSQL can store: no NUL, no lone surrogates. Counted in UTF-16 units, trimmed of outer white space.
+ * Text that PostgreSQL can store: no NUL, no lone surrogates. Counted in UTF-16 units, trimmed of outer white space. If it
+ * must not be empty, a reader sees something of it.
  */
 export function text(limits: { min?: number; max: number }) {
   const { min = 1, max } = limits;
@@ -33,7 +37,8 @@ export function text(limits: { min?: number; max: number }) {
     .refine(
       (value) => value.isWellFormed() && !value.includes('\0'),
       rule('invalid_format', 'must be well-formed text without NUL characters'),
-    );
+    )
+    .refine((value) => min === 0 || value === '' || visible.test(value), rule('too_small', 'must not be empty'));
 }
 
 /**

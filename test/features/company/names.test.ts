@@ -31,6 +31,7 @@ const links = [
   'ｈｔｔｐ：／／evil.example',
   'evil。com／win',
 ];
+const invisible = ['\u200B', '\u2060 \uFEFF', '\u200F\u200E'];
 const hidden = ['Ada\u202EevilA', 'Ada\nBcc: x@example.com', 'Ada\u0007', 'Ada\u2066x\u2069', 'a\u2028b'];
 
 const sent = async (values: Record<string, unknown>) => {
@@ -80,6 +81,30 @@ describe('a name', () => {
         wrong,
         { status: 400, code: 'VALIDATION_FAILED', issues: [field] },
       ]);
+    }
+  });
+
+  const isOptional = (field: string, of: string) =>
+    field === 'designation' || (field === 'name' && of === 'of an employee');
+  test.each(fields.filter(([field, of]) => !isOptional(field, of)))(
+    '%s %s has something to see',
+    async (field, _of, write) => {
+      for (const wrong of invisible) {
+        const answer = await write(wrong);
+        expect([wrong, errorOf(answer as never)]).toEqual([
+          wrong,
+          { status: 400, code: 'VALIDATION_FAILED', issues: [field] },
+        ]);
+      }
+    },
+  );
+
+  test('that may be omitted counts as none without anything to see', async () => {
+    const { body } = await admin.patch(self, { first_name: 'Ada', last_name: 'King', name: 'Lady' });
+    expect(body.name).toBe('Lady');
+    for (const name of invisible) {
+      const answer = await admin.patch(self, { name, designation: name });
+      expect(answer.body).toMatchObject({ name: 'Ada King', designation: null });
     }
   });
 

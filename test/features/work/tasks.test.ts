@@ -107,6 +107,7 @@ describe('a new task', () => {
 
   test.each([
     [{ title: ' ' }, 'title'],
+    [{ title: ' \u200b\u200f' }, 'title'],
     [{ dueDate: '2027-02-29' }, 'dueDate'],
     [{ estimatedHours: -1 }, 'estimatedHours'],
     [{ status: 'open' }, 'status'],
