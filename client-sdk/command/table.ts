@@ -465,7 +465,7 @@ export const commands: Record<string, Command> = {
     section: "Employees",
     rest: "GET /employees/search/{company_id}/",
     summary: "Search employees by name, e-mail or designation",
-    description: "Every word of `q` must occur in the name, the address or the designation: anywhere in it, or at the beginning of a word where it has one or two letters. Case and accents do not count. At most 50, active and inactive but not deleted, the best match first: the very name, names that begin with `q`, words that do, other places; within these by name.",
+    description: "Every word of `q` must occur in the name, the address or the designation: anywhere in it, or at the beginning of a word where it has one or two letters; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Case and accents do not count. At most 50, active and inactive but not deleted, the best match first: the very name, names that begin with `q`, words that do, other places; within these by name.",
     example: {"company_id":1,"q":"grace hop"},
     operands: [],
     fields: {

@@ -15,7 +15,7 @@ export const searchEmployees = member('people')
       section: 'Employees',
       summary: 'Search employees by name, e-mail or designation',
       description:
-        'Every word of `q` must occur in the name, the address or the designation: anywhere in it, or at the beginning of a word where it has one or two letters. Case and accents do not count. At most 50, active and inactive but not deleted, the best match first: the very name, names that begin with `q`, words that do, other places; within these by name.',
+        'Every word of `q` must occur in the name, the address or the designation: anywhere in it, or at the beginning of a word where it has one or two letters; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Case and accents do not count. At most 50, active and inactive but not deleted, the best match first: the very name, names that begin with `q`, words that do, other places; within these by name.',
       example: { company_id: 1, q: 'grace hop' },
       tool: { name: 'people', when: 'q', leavesOut: besideThePerson },
     }),

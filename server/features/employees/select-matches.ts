@@ -3,10 +3,14 @@ import type { Db } from '../../../db/open.ts';
 import { anywhere, hasTrigram } from '../../../db/pipeline/anywhere.ts';
 import { foldForSearch, selectEmployees } from './queries.ts';
 
+/** Scripts without spaces between words, in which one letter is a word or a syllable. */
+const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Mymr}\p{scx=Khmr}]/u;
+
 /**
  * The employees of a company whose name, address or designation contain every word of `q`, the best match first.
  * `search_text` begins with a space, the name, a space and the address, so a pattern that begins with a space finds
- * beginnings of words. Words of one or two letters match there only: the index has no shorter substrings.
+ * beginnings of words. Words of one or two letters match there only, because the index has no shorter substrings, except
+ * those of scripts without spaces: they are looked for in all employees of the company.
  */
 export function selectMatches(db: Db, companyId: number, q: string) {
   const folded = foldForSearch(q);
@@ -14,7 +18,7 @@ export function selectMatches(db: Db, companyId: number, q: string) {
   const beginnings = words.map((word) => ` ${word}`);
   // The longest words are the most selective.
   const wanted = words
-    .map((word) => (Array.from(word).length >= 3 ? word : ` ${word}`))
+    .map((word) => (Array.from(word).length >= 3 || unspaced.test(word) ? word : ` ${word}`))
     .toSorted((a, b) => b.length - a.length);
   const indexed = wanted.filter(hasTrigram).slice(0, 2);
   const [first, second = first] = indexed.map(anywhere);

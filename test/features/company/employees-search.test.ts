@@ -62,6 +62,16 @@ describe('a search', () => {
     expect(await namesFor('xb')).toEqual([]);
   });
 
+  test('finds a part of a name in a script without spaces', async () => {
+    await add('李小龍 Bruce');
+    await add('ประยุทธ์ Chai');
+    await add('김민준 Kim');
+    for (const q of ['李', '小龍', '龍', '龍 李 bruce']) expect(await namesFor(q)).toEqual(['李小龍 Bruce']);
+    expect(await namesFor('ยุ')).toEqual(['ประยุทธ์ Chai']);
+    for (const q of ['민준', '준']) expect(await namesFor(q)).toEqual(['김민준 Kim']);
+    expect(await namesFor('龍李')).toEqual([]);
+  });
+
   test('wants every word, in any order', async () => {
     await add('Maria Keller', { designation: 'Pilot' });
     await add('Maria Brandt', { designation: 'Baker' });
