@@ -4,7 +4,7 @@ import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import { selectVisibleTasks } from '../tasks/queries.ts';
 
-/** Up to this many comments, and likes or views, the comments of a task are read at once. */
+/** Up to this many comments, and mentions, likes or views, the comments of a task are read at once. */
 export const fewCommentsMax = 100;
 export const fewPeopleMax = 10_000;
 

@@ -38,8 +38,9 @@ export async function listFewComments(
   viewer: Viewer,
 ): Promise<z.input<typeof Comment>[] | undefined> {
   const rows = await readComments(db, 'taskId', { companyId, taskId });
-  const { likes = [], views = [] } = rows[0]?.related ?? {};
-  if (rows.length > fewCommentsMax || likes.length > fewPeopleMax || views.length > fewPeopleMax) return undefined;
+  const { mentions = [], likes = [], views = [] } = rows[0]?.related ?? {};
+  if (rows.length > fewCommentsMax) return undefined;
+  if ([mentions, likes, views].some((related) => related.length > fewPeopleMax)) return undefined;
   const length = rows.reduce((sum, { message }) => sum + (message?.length ?? 0), 0);
   return length > fewCharactersMax ? undefined : toCommentViews(rows, viewer);
 }

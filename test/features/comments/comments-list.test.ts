@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorOf, type Actor } from '../../support/actor.ts';
 import { startService } from '../../support/service.ts';
@@ -99,6 +100,26 @@ describe('the comments of a task', () => {
       likedByMe: true,
     });
     expect(comments[1]).toMatchObject({ likeCount: 1, likedByMe: false });
+  });
+
+  test('show everybody who is mentioned, however many they are', async () => {
+    const { db } = database;
+    const crowded = await service.registerCompany({ name: 'Crowd' });
+    const { companyId } = crowded;
+    const task = await insertTask(service, crowded);
+    for (let count = 0; count < 100; count += 1) await written(crowded, { taskId: task });
+    await sql`
+      insert into employees (company_id, email, first_name, last_name, search_text, created_at, updated_at)
+      select ${companyId}, 'crowd' || n || '@example.com', 'Crowd', n, ' crowd', now(), now()
+      from generate_series(1, 110) as n`.execute(db);
+    await sql`
+      insert into comment_mentions (company_id, comment_id, employee_id)
+      select c.company_id, c.comment_id, e.employee_id
+      from comments as c join employees as e on e.company_id = c.company_id and e.first_name = 'Crowd'
+      where c.company_id = ${companyId} and c.task_id = ${task}`.execute(db);
+    const { comments } = (await read(crowded, task)).body;
+    const numbers = comments.map((comment: { mentions: unknown[] }) => comment.mentions.length);
+    expect(numbers).toEqual(Array(100).fill(110));
   });
 
   test('show a deleted one as a tombstone without what it said, its replies in place', async () => {
