@@ -26,9 +26,25 @@ const tag = new RegExp(
 const attributes = new RegExp(attribute, 'gi');
 
 const isVoid = new Set(['br', 'hr']);
-const blocks = 'p div hr h1 h2 h3 h4 h5 h6 ul ol blockquote pre'.split(' ');
-/** A start tag closes an open one right before it, as browsers do. */
-const ends = new Map([...blocks.map((block) => [block, 'p'] as const), ['li', 'li'] as const, ['a', 'a'] as const]);
+const isHeading = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
+/** Paragraphs hold none of these. */
+const isBlock = new Set([...isHeading, ...'p div hr ul ol li blockquote pre'.split(' ')]);
+/** In one of these, which is in an item, another item may begin. */
+const holdsItems = new Set([...isHeading, ...'ul ol blockquote pre'.split(' ')]);
+
+/**
+ * The open element, if any, that browsers close where a start tag stands, with everything in it: a paragraph before a block,
+ * an item before the next, a heading right before another, and a link before a link. Its place in `open`, else -1.
+ */
+function findEnded(open: readonly string[], name: string): number {
+  if (isBlock.has(name) && open.includes('p')) return open.lastIndexOf('p');
+  if (name === 'a') return open.lastIndexOf('a');
+  if (name === 'li') {
+    const item = open.lastIndexOf('li');
+    return open.slice(item + 1).some((inside) => holdsItems.has(inside)) ? -1 : item;
+  }
+  return isHeading.has(name) && isHeading.has(open.at(-1) ?? '') ? open.length - 1 : -1;
+}
 
 export function sanitizeRichText(html: string): string {
   let safe = '';
@@ -47,7 +63,8 @@ export function sanitizeRichText(html: string): string {
   };
 
   function start(name: string, written: string, source: string): void {
-    if (open.length > 0 && open.at(-1) === ends.get(name)) closeEarly();
+    for (let ended = findEnded(open, name); ended !== -1; ended = findEnded(open, name))
+      while (open.length > ended) closeEarly();
     if (isVoid.has(name)) return void (safe += `<${name} />`);
     if (open.length >= nestingMax) {
       add(shown, name, 1);
