@@ -134,6 +134,7 @@ describe('a browser', () => {
         'Retry-After',
         'RateLimit-Remaining',
         'Idempotency-Replayed',
+        'WWW-Authenticate',
         'Content-Disposition',
       ])
         expect(exposed).toContain(name);

@@ -10,6 +10,8 @@ const exposed = [
   'RateLimit-Reset',
   'Retry-After',
   'Idempotency-Replayed',
+  // Where an agent in a browser finds what authorises it.
+  'WWW-Authenticate',
   // The name of a downloaded file.
   'Content-Disposition',
 ];
