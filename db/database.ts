@@ -41,17 +41,17 @@ export type Database = Handles & {
   /** Reaches every process on this database. */
   readonly bus: Bus;
   /** The standby that takes long reads, if there is one. */
-  readonly replica?: Pick<Replica, 'state' | 'checked'> | undefined;
+  readonly replica?: Pick<Replica, 'state' | 'checked'>;
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };
 
 type DatabaseOptions = {
-  rowSecurity?: boolean | undefined;
-  reads?: (Omit<ReadsOptions, 'nameOf' | 'onPool' | 'onSlowPool'> & { slowPool: pg.Pool }) | undefined;
-  replica?: Omit<ReplicaOptions, 'nameOf' | 'onPrimary'> | undefined;
-  afterwards?: (() => Promise<void>) | undefined;
+  rowSecurity?: boolean;
+  reads?: Omit<ReadsOptions, 'nameOf' | 'onPool' | 'onSlowPool'> & { slowPool: pg.Pool };
+  replica?: Omit<ReplicaOptions, 'nameOf' | 'onPrimary'>;
+  afterwards?: () => Promise<void>;
 };
 
 /** The handles of a database on a pool of its connections. */

@@ -30,7 +30,7 @@ export type ServerOptions = {
   /** False: a statement may take as long as it needs, as those of a migration do. */
   hasTimeLimit?: boolean;
   /** Leads to the server itself, for what needs a session of its own. */
-  directUrl?: string | undefined;
+  directUrl?: string;
   onWrite?: ReadsOptions['onWrite'];
   /** A standby of the same database, for long reads. */
   replica?: { url: string } & Partial<Pick<ReplicaOptions, 'lagMaxMs' | 'onChange'>>;

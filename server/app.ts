@@ -62,7 +62,7 @@ export type AppParts = {
     /** Networks that are not public and that have documents of OAuth clients; none but in tests. */
     clientDocumentNetworks?: string[];
     /** Rows of the audit log are kept for so many days; for ever by default. */
-    auditRetentionDays?: number | undefined;
+    auditRetentionDays?: number;
     /** Whether the demo page is served. */
     hasDemoPage?: boolean;
   };

@@ -5,7 +5,7 @@ import type { Statement } from './statement-query.ts';
 import { runStatement } from './statements.ts';
 
 /** A named statement that changes nothing, so it is safe to run again. */
-export type Read = Statement & { name: string; scope?: Scope | undefined };
+export type Read = Statement & { name: string; scope?: Scope };
 
 /** A connection that sends reads without waiting for earlier answers: see reads.ts. */
 export type PipelinedConnection = {

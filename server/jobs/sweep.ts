@@ -23,7 +23,7 @@ const firstAfterMs = 60_000;
 
 type Parts = Pick<Services, 'database' | 'clock' | 'log' | 'tokens'> & {
   /** Set if the audit log is not kept for ever. */
-  auditRetentionDays?: number | undefined;
+  auditRetentionDays?: number;
 };
 
 export function createSweep({ database, clock, log, tokens, auditRetentionDays }: Parts): Sweep {

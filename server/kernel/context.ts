@@ -73,7 +73,7 @@ export type RequestInfo = {
   /** Its token pair was authenticated before: for an earlier call of its WebSocket, or before its body was read. */
   wasAuthenticated?: true;
   /** The caller, if authenticated before the body was read. */
-  caller?: Caller | undefined;
+  caller?: Caller;
   /** Only the headers of the answer are asked for, so no file is taken. */
   isHead?: boolean;
   /** Whether the transport can answer a file; see download.ts. */

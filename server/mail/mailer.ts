@@ -30,7 +30,7 @@ export class MailNotTaken extends Error {
   /** When the provider asks for the next attempt. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, reasons: { isRefused?: boolean; retryAfterMs?: number | undefined } = {}) {
+  constructor(message: string, reasons: { isRefused?: boolean; retryAfterMs?: number } = {}) {
     super(message);
     this.isRefused = reasons.isRefused ?? false;
     this.retryAfterMs = reasons.retryAfterMs;

@@ -49,9 +49,9 @@ export type RateLimitKeys = { caller: string; person: string | undefined; compan
 export function createLimits(options: {
   requestsPerMinute: number;
   /** By default four times the limit of a caller. */
-  requestsPerMinuteOfEmployee?: number | undefined;
+  requestsPerMinuteOfEmployee?: number;
   /** By default sixty times the limit of a caller. */
-  requestsPerMinuteOfCompany?: number | undefined;
+  requestsPerMinuteOfCompany?: number;
   redis?: Redis;
 }): Limits {
   const budget = (name: string, rule: Rule): Budget =>

@@ -32,7 +32,7 @@ export type Delivery = {
   process: string;
   stream: string;
   id: number;
-  value?: string | undefined;
+  value?: string;
   at: number;
 };
 

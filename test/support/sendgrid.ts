@@ -16,7 +16,7 @@ export type Behaviour =
 
 export type Taken = {
   to: string;
-  from: { email: string; name?: string | undefined };
+  from: { email: string; name?: string };
   subject: string;
   text: string;
   html: string;

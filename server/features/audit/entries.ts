@@ -6,11 +6,11 @@ import type { AuditEntryRecord } from './schemas.ts';
 /** Which rows of a company. Those of `to` are not among them. */
 export type Filters = {
   companyId: number;
-  employeeId?: number | undefined;
-  operation?: string | undefined;
-  subject?: { kind: string; id: number | undefined } | undefined;
-  from?: Date | undefined;
-  to?: Date | undefined;
+  employeeId?: number;
+  operation?: string;
+  subject?: { kind: string; id: number | undefined };
+  from?: Date;
+  to?: Date;
 };
 
 /** The place of a row in the list: its transaction, then its number. */

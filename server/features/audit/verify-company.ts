@@ -3,7 +3,7 @@ import type { AuditVerdict } from './schemas.ts';
 import { hashStatement } from './statement.ts';
 import { findSeal, readUnsealed, verifyChain, type Chain, type Problem, type SealName } from './verify.ts';
 
-type Asked = { after?: number; known?: SealName | undefined; rowsMax?: number };
+type Asked = { after?: number; known?: SealName; rowsMax?: number };
 
 /** The verdict on a company's log: its seals, a seal that is known from before, and the rows that have no seal yet. */
 export async function verifyCompany(

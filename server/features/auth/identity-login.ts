@@ -10,9 +10,9 @@ import { signIn } from './sign-in.ts';
 
 type IdentityLogin = {
   token: string;
-  nonce?: string | null | undefined;
-  email?: string | null | undefined;
-  company_id?: number | undefined;
+  nonce?: string | null;
+  email?: string | null;
+  company_id?: number;
 };
 
 /** Accepted by both logins: binds a token to the sign-in that requested it. */

@@ -40,7 +40,7 @@ export const updateCompany = admin('company')
 /** Recomputing all days of a company may take seconds, so each company runs one such change at a time. */
 const timezoneChanges = createFairQueue({ running: 2, waiting: 16, waitingPerKey: 4 });
 
-type Change = { name?: string | undefined; timezone?: string | undefined };
+type Change = { name?: string; timezone?: string };
 
 async function changeCompany(
   { db, caller, services }: Pick<MutationScope, 'db'> & { caller: Member; services: Services },

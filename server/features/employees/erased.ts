@@ -106,7 +106,7 @@ export const eraseTraces = defineJob({
 export type KnownAs = { names: string[]; addresses: string[] };
 
 /** What the job must know of them, also the address of the account that was erased with the employee. */
-export type ErasedIdentity = KnownAs & { accountAddress?: string | undefined };
+export type ErasedIdentity = KnownAs & { accountAddress?: string };
 
 type Tokens = Services['tokens'];
 

@@ -7,7 +7,7 @@ import type { Recipient } from './queries.ts';
 
 /** The columns that a list is filtered by, each with one value. */
 export type Filters = {
-  [Key in (typeof filterColumns)[number]]?: Selectable<Schema['notifications']>[Key] | undefined;
+  [Key in (typeof filterColumns)[number]]?: Selectable<Schema['notifications']>[Key];
 };
 
 /** The key of a filter: its column names. Lists and totals have one statement for each key. */

@@ -6,7 +6,7 @@ export async function countVisible(
   db: Db,
   companyId: number,
   kind: 'project' | 'task',
-  { status, ownerId = 0 }: { status?: string | undefined; ownerId?: number | undefined },
+  { status, ownerId = 0 }: { status?: string; ownerId?: number },
 ): Promise<number> {
   const { count } = await db
     .selectFrom('company_counts')

@@ -37,9 +37,9 @@ export function toRate(row: RateRow): z.input<typeof Rate> {
 }
 
 export type RateSubject = {
-  task_id?: number | undefined;
-  project_id?: number | undefined;
-  employee_id?: number | undefined;
+  task_id?: number;
+  project_id?: number;
+  employee_id?: number;
 };
 
 /** Refuses a subject that the company does not have. */

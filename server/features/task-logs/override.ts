@@ -21,7 +21,7 @@ export const overrideFields = {
     }),
 };
 
-type Given = { taskLogId: number; override?: boolean | undefined; reason?: string | undefined };
+type Given = { taskLogId: number; override?: boolean; reason?: string };
 
 /** Lets the transaction change locked days where an admin asks for it, and notes why. */
 export async function overrideLockedDays(

@@ -5,9 +5,9 @@ import { taskStatuses } from './schemas.ts';
 
 /** The filters of tasks. */
 export type Filters = {
-  projectId?: number | undefined;
-  ownerId?: number | undefined;
-  status?: TaskStatus | undefined;
+  projectId?: number;
+  ownerId?: number;
+  status?: TaskStatus;
 };
 
 /** The number of tasks of a project, of one owner or all, of one status or all. */

@@ -5,7 +5,7 @@ import { hoursOf } from '../projects/hours.ts';
 import { rowSchemas, type Grouping } from './schemas.ts';
 
 /** A row of any file: its time and money, beside what it is about. */
-export type Line = { seconds: number; amounts?: Money[] | undefined };
+export type Line = { seconds: number; amounts?: Money[] };
 
 /** What the rows of a timesheet come to. */
 export class Totals {

@@ -34,7 +34,7 @@ export type ShellOptions = {
   /** The browser origins that may call. */
   corsOrigins: string[];
   /** The most unauthenticated connections of one network; unlimited by default. */
-  connectionsPerNetwork?: number | undefined;
+  connectionsPerNetwork?: number;
 };
 
 export type Shell = {

@@ -24,7 +24,7 @@ export type Answer = {
   hasMore: boolean;
 };
 
-type How = { idempotencyKey?: string | undefined; skip?: number };
+type How = { idempotencyKey?: string; skip?: number };
 
 /** Calls an operation with the rights of the agent. The list of a long answer begins at `skip`, and is not read further than results show. */
 export async function callOperation(
