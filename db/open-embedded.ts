@@ -47,8 +47,8 @@ export async function openEmbedded({ folder, dump, rowSecurity }: OpenOptions = 
 export async function openPGlite(folder: string | undefined, dump: Blob | undefined): Promise<PGlite> {
   try {
     return await PGlite.create({
-      ...(folder === undefined ? {} : { dataDir: join(folder, 'database') }),
-      ...(dump === undefined ? {} : { loadDataDir: dump }),
+      dataDir: folder && join(folder, 'database'),
+      loadDataDir: dump,
       extensions: embeddedExtensions,
       startParams: embeddedStartParams,
     });

@@ -89,7 +89,7 @@ const connectionTo = (url: string, options: string | undefined): pg.ClientConfig
   stream: () => new GuardedSocket(),
   ...keepAlive,
   application_name: 'work-management-service',
-  ...(options === undefined ? {} : { options }),
+  options,
 });
 
 function replicaAt({ url, lagMaxMs = 500, onChange = () => {} }: NonNullable<ServerOptions['replica']>, max: number) {

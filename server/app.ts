@@ -132,8 +132,8 @@ function createServices(parts: AppParts) {
   const dispatcher = createDispatcher({ database, clock, log, settings, connections, bus: parts.bus ?? database.bus });
   const wakeWorker = () => worker.wake();
   const wakeWebhooks = () => webhookWorker.wake();
-  const addressesWith = (allowedNetworks: string[] = []) =>
-    createOutboundAddresses({ allowedNetworks, ...(parts.resolveName && { resolveName: parts.resolveName }) });
+  const addressesWith = (allowedNetworks: string[] | undefined) =>
+    createOutboundAddresses({ allowedNetworks, resolveName: parts.resolveName });
   const outbound = addressesWith(settings.webhookNetworks);
   const shared = { database, clock, log, settings, tokens, outbound, streams: dispatcher, wakeWorker, wakeWebhooks };
   const worker: Worker = createWorker({ ...shared, mailer }, handlers);

@@ -87,9 +87,9 @@ async function startOn(
       requestsPerMinute: config.RATE_LIMIT_PER_MINUTE,
       requestsPerMinuteOfEmployee: config.RATE_LIMIT_PER_MINUTE_OF_EMPLOYEE,
       requestsPerMinuteOfCompany: config.RATE_LIMIT_PER_MINUTE_OF_COMPANY,
-      ...(redis ? { redis } : {}),
+      redis,
     }),
-    ...(redis ? { isRedisUp: () => redis.status === 'ready' } : {}),
+    isRedisUp: redis && (() => redis.status === 'ready'),
     identityProviders: createIdentityProviders(config, clock),
     settings: settingsOf(config, { publicUrl, demoPage }),
   });
@@ -145,7 +145,7 @@ function settingsOf(
     trustProxy: config.TRUST_PROXY,
     connectionsPerNetwork: config.CONNECTIONS_PER_NETWORK,
     webhookNetworks: config.WEBHOOK_ALLOWED_NETWORKS,
-    ...(config.OPS_PORT === undefined ? {} : { opsPort: { hasDocs: config.OPS_DOCS } }),
+    opsPort: config.OPS_PORT === undefined ? undefined : { hasDocs: config.OPS_DOCS },
     hasDemoPage: demoPage !== undefined,
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,
   };

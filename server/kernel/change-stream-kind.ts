@@ -16,6 +16,6 @@ export function changeStreamKind<Event extends StreamEvent>(
     toEvents: async (_services, _companyId, stored) =>
       stored.map(({ sequence: id, type, at, payload }) => ({ ...(payload as object), id, type, at })),
     estimateBytes: async (_db, _companyId, stored) => stored.map(({ payload }) => JSON.stringify(payload).length),
-    ...(findReadable && { findReadable }),
+    findReadable,
   };
 }

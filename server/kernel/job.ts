@@ -69,14 +69,14 @@ export function handlerOf<Payload>(
   return {
     ...job,
     run: (services, payload, one) => run(services, schema.parse(payload), one),
-    ...(runBatch && {
-      runBatch: (services, companyId, payloads) =>
+    runBatch:
+      runBatch &&
+      ((services, companyId, payloads) =>
         runBatch(
           services,
           companyId,
           payloads.map((payload) => schema.parse(payload)),
-        ),
-    }),
+        )),
   };
 }
 

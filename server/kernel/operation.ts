@@ -98,7 +98,7 @@ export function rest(line: `${Method} /${string}`, details: RestDetails): Operat
   const [method, path] = line.split(' ') as [Method, `/${string}`];
   const { section, summary, description, ...more } = details;
   return {
-    openapi: { method, path, summary, tags: [section], ...(description === undefined ? {} : { description }) },
+    openapi: { method, path, summary, tags: [section], description },
     section,
     ...more,
   };

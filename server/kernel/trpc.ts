@@ -18,10 +18,10 @@ export function trpcErrorOf(error: ApiError, requestId: string | undefined, path
       code: definition.code,
       httpStatus: definition.status,
       requestId,
-      ...(path === undefined ? {} : { path }),
-      ...(issues === undefined ? {} : { issues }),
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-      ...(missingScopes === undefined ? {} : { missingScopes }),
+      path,
+      issues,
+      retryAfterSeconds,
+      missingScopes,
     },
   };
 }

@@ -22,14 +22,11 @@ const sender = 'Work Management';
  * Renders a mail. Its only links are its action and its footlink; text of callers is shown, but mail programs turn none
  * of it into links.
  */
-export function renderMail(to: string, { action, code, footlink, ...words }: MailTemplate): Mail {
+export function renderMail(to: string, words: MailTemplate): Mail {
   const content: MailTemplate = {
     ...words,
     paragraphs: words.paragraphs.map(withoutLinks),
     footnote: withoutLinks(words.footnote),
-    ...(action && { action }),
-    ...(code !== undefined && { code }),
-    ...(footlink && { footlink }),
   };
   const subject = oneLine(withoutLinks(content.subject));
   return {

@@ -27,8 +27,8 @@ function plainError(error: unknown): object {
   return {
     name,
     message,
-    ...(code === undefined ? {} : { code }),
+    code,
     stack,
-    ...(cause === undefined ? {} : { cause: plainError(cause) }),
+    cause: cause === undefined ? undefined : plainError(cause),
   };
 }

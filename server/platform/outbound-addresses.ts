@@ -63,7 +63,7 @@ export function createOutboundAddresses({
 }: {
   allowedNetworks?: readonly string[];
   resolveName?: ResolveName;
-} = {}): OutboundAddresses {
+}): OutboundAddresses {
   const isAllowed = createNetworks(allowedNetworks);
   return {
     async resolve(url, signal) {

@@ -15,7 +15,7 @@ import { checkConnections } from './check-connections.ts';
 export async function openDatabase(
   config: Config,
   folder: string | HeldFolder,
-  { logger, hasTimeLimit = true }: { logger?: Logger; hasTimeLimit?: boolean } = {},
+  { logger, hasTimeLimit }: { logger?: Logger; hasTimeLimit?: boolean },
 ): Promise<Database> {
   const { DATABASE_URL: url, DATABASE_REPLICA_URL: replicaUrl, DATABASE_ROW_SECURITY: rowSecurity } = config;
   if (url === undefined) {
@@ -33,7 +33,7 @@ export async function openDatabase(
     hasTimeLimit,
     directUrl: config.DATABASE_DIRECT_URL ?? (isPooled ? undefined : url),
     onWrite: (statement) => logger?.error({ statement }, 'a statement was sent as a read, but it writes'),
-    ...(replicaUrl === undefined ? {} : { replica: await replicaOf(replicaUrl, config, logger) }),
+    replica: replicaUrl === undefined ? undefined : await replicaOf(replicaUrl, config, logger),
   });
   try {
     await database.ping().catch((error: unknown) => {

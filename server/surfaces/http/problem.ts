@@ -19,8 +19,8 @@ export function problemOf(error: ApiError, requestId: string) {
     detail: error.message,
     code: definition.code,
     requestId,
-    ...(issues === undefined ? {} : { issues }),
-    ...(missingScopes === undefined ? {} : { missingScopes }),
+    issues,
+    missingScopes,
   };
 }
 

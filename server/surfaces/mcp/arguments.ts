@@ -78,12 +78,12 @@ function brief(schema: JsonSchema): JsonSchema {
     return { ...only, ...described, type: [only['type'], 'null'] };
   }
   return {
-    ...(type === undefined ? {} : { type }),
-    ...(schema['enum'] === undefined ? {} : { enum: schema['enum'] }),
-    ...(keptFormats.has(format as string) ? { format } : {}),
-    ...(properties === undefined ? {} : { properties: mapValues(properties as Record<string, JsonSchema>, brief) }),
-    ...(required === undefined ? {} : { required }),
-    ...(items === undefined ? {} : { items: brief(items as JsonSchema) }),
+    type,
+    enum: schema['enum'],
+    format: keptFormats.has(format as string) ? format : undefined,
+    properties: properties && mapValues(properties as Record<string, JsonSchema>, brief),
+    required,
+    items: items && brief(items as JsonSchema),
     ...described,
   };
 }

@@ -28,8 +28,8 @@ export function toolErrorOf(error: ApiError, requestId: string) {
     error: {
       code: definition.code,
       message: error.message,
-      ...(issues && { issues: issues.map(issueOf) }),
-      ...(missingScopes && { missing_scopes: missingScopes }),
+      issues: issues?.map(issueOf),
+      missing_scopes: missingScopes,
       remedy: seconds === undefined ? remedies[definition.kind] : `Wait ${seconds} seconds, then call again.`,
       request_id: requestId,
     },
@@ -38,7 +38,7 @@ export function toolErrorOf(error: ApiError, requestId: string) {
 
 /** What is wrong with one argument, or with all of them together. */
 const issueOf = ({ path, message, code }: Issue) => ({
-  ...(path.length > 0 && { argument: path.join('.') }),
+  argument: path.length > 0 ? path.join('.') : undefined,
   message,
   code,
 });
