@@ -42,8 +42,9 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
   const { directUrl = isPooled ? undefined : url } = options;
   const readConnections = isPooled ? 0 : (options.readConnections ?? 2);
   const connection = connectionTo(url, isPooled ? undefined : sessionOptions);
-  const ways = [...new Set([url, directUrl ?? url])].map((way) => ({ ...connection, connectionString: way }));
-  const silence = watchForSilence(ways, { isPooled });
+  const urls = [...new Set([url, directUrl ?? url])];
+  const targets = urls.map((connectionString) => ({ ...connection, connectionString }));
+  const silence = watchForSilence(targets, { isPooled });
   const openPool = (max: number) =>
     openServerPool({ ...connection, max }, { isPooled, hasTimeLimit }).on('connect', silence.add);
   const bus =

@@ -47,10 +47,10 @@ export const waitingOf = (client: pg.ClientBase): Waiting | undefined => watched
 export type SilenceWatch = { add(client: pg.PoolClient): void; close(): void };
 
 /**
- * Closes connections whose server no longer answers. All of `ways` are probed: behind a pooler that is the pooler, and the server
- * itself where it can be reached.
+ * Closes connections whose server no longer answers. All of `targets` are probed: behind a pooler that is the pooler, and the
+ * server itself where it can be reached.
  */
-export function watchForSilence(ways: pg.ClientConfig[], { isPooled }: { isPooled: boolean }): SilenceWatch {
+export function watchForSilence(targets: pg.ClientConfig[], { isPooled }: { isPooled: boolean }): SilenceWatch {
   const open = new Map<pg.PoolClient, Waiting>();
   let isChecking = false;
 
@@ -59,7 +59,7 @@ export function watchForSilence(ways: pg.ClientConfig[], { isPooled }: { isPoole
     const silent = [...open].filter(([, one]) => one.isWaiting && begun - one.since > silentAfterMs);
     if (silent.length === 0) return;
     const sessions = silent.map(([client]) => sessionOf(client));
-    const answers = await Promise.all(ways.map((way) => findAtWork(way, sessions)));
+    const answers = await Promise.all(targets.map((target) => findAtWork(target, sessions)));
     const atWork = answers.includes(undefined) ? undefined : answers[0];
     // Answers that have arrived count, however busy this process was.
     await endOfTick();
