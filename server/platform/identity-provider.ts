@@ -40,19 +40,14 @@ const toleranceSeconds = 30;
 const subjectMax = 255;
 
 /**
- * Verifies identity tokens against a provider's published keys. They are cached and fetched again when a token names an
- * unknown key, at most every 30 seconds: that is how providers rotate keys.
+ * Verifies identity tokens against a provider's published keys. The library caches them, and fetches them again when a token
+ * names an unknown key, at most every 30 seconds: that is how providers rotate keys.
  */
 export function createIdentityProvider(
   { issuer, audiences, jwksUrl }: ProviderSettings,
   clock: Clock,
-  { cooldownMs = 30_000 }: { cooldownMs?: number } = {},
 ): IdentityProvider {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), {
-    timeoutDuration: 5_000,
-    cooldownDuration: cooldownMs,
-    cacheMaxAge: 10 * 60_000,
-  });
+  const keys = createRemoteJWKSet(new URL(jwksUrl));
   // Google's issuer comes with and without the scheme.
   const issuers = issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer];
 

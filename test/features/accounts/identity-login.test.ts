@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { generateKeyPair, UnsecuredJWT } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createIdentityProvider } from '../../../server/platform/identity-provider.ts';
 import { errorOf } from '../../support/actor.ts';
 import { startIssuer } from '../../support/issuer.ts';
@@ -259,10 +259,13 @@ describe('the published keys', () => {
 
   test('are fetched again for a key that is not among them, and the rotated one is refused', async () => {
     const rotating = await startIssuer(() => service.clock.now());
-    const provider = createIdentityProvider(settingsOf(rotating), service.clock, { cooldownMs: 0 });
+    const provider = createIdentityProvider(settingsOf(rotating), service.clock);
     const old = await rotating.sign();
     await provider.verify(old);
     await rotating.rotate();
+    // Keys are fetched again after half a minute.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30_000 });
+    onTestFinished(() => void vi.useRealTimers());
     await expect(provider.verify(await rotating.sign())).resolves.toMatchObject({ email: 'ada@example.com' });
     await expect(provider.verify(old)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
