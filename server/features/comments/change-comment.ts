@@ -62,9 +62,9 @@ export async function replaceMentions(
  * follows.
  */
 export async function deleteThread(db: Db, companyId: number, comment: LockedComment): Promise<Ancestor[]> {
-  const isAnswered = await hasReplies(db, companyId, comment);
-  if (isAnswered) await markDeleted(db, companyId, comment.comment_id);
-  return isAnswered ? [comment] : await deleteUpwards(db, companyId, comment);
+  if (!(await hasReplies(db, companyId, comment))) return deleteUpwards(db, companyId, comment);
+  await markDeleted(db, companyId, comment.comment_id);
+  return [comment];
 }
 
 async function deleteUpwards(db: Db, companyId: number, comment: LockedComment): Promise<Ancestor[]> {

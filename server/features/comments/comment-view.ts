@@ -20,10 +20,10 @@ export type Viewer = { viewerId: number; settings: Pick<Settings, 'appUrl' | 'pu
 export async function listCommentViews(
   db: Db,
   companyId: number,
-  which: { commentIds: number[] },
+  commentIds: number[],
   viewer: Viewer,
 ): Promise<z.input<typeof Comment>[]> {
-  const rows = await readComments(db, 'commentIds', { companyId, ...which });
+  const rows = await readComments(db, 'commentIds', { companyId, commentIds });
   return toCommentViews(rows, viewer);
 }
 
@@ -80,7 +80,7 @@ export async function findCommentView(
   commentId: number,
   viewer: Viewer,
 ): Promise<z.input<typeof Comment> | undefined> {
-  const [comment] = await listCommentViews(db, companyId, { commentIds: [commentId] }, viewer);
+  const [comment] = await listCommentViews(db, companyId, [commentId], viewer);
   return comment;
 }
 

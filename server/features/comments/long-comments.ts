@@ -3,7 +3,7 @@ import { compiled } from '../../../db/pipeline/compiled.ts';
 import type { Db } from '../../../db/open.ts';
 import { batchesOf, pieceLengthMin } from '../../kernel/wire/json-stream.ts';
 import { parserOf } from '../../kernel/parser.ts';
-import { selectVisibleTasks } from '../tasks/queries.ts';
+import { selectVisibleComments } from './comment-rows.ts';
 import { listCommentViews, type Viewer } from './comment-view.ts';
 import { CommentNow } from './schemas.ts';
 import { levelsMax } from './threads.ts';
@@ -60,10 +60,7 @@ const readCommentIndex = compiled<{ companyId: number; taskId: number }, Comment
         ''::bytea order by comment_id
       ) as packed,
       (select count(*) from employees where company_id = ${placeholder('companyId')}) as people
-    from (${selectVisibleTasks(db, placeholder('companyId'))
-      .innerJoin('comments as c', (join) =>
-        join.onRef('c.company_id', '=', 't.company_id').onRef('c.task_id', '=', 't.task_id'),
-      )
+    from (${selectVisibleComments(db, placeholder('companyId'))
       .where('c.task_id', '=', placeholder('taskId'))
       .select(['c.comment_id', 'c.reply_to', 'c.message'])}) as c`.compile(db),
 );
@@ -123,7 +120,7 @@ export async function* leveledComments(
   }
 
   for (const batch of batchesOf(order(), places.messageBytes, { countMax, weightMax: batchBytesMax })) {
-    const records = await listCommentViews(db, companyId, { commentIds: batch.map(places.id) }, viewer);
+    const records = await listCommentViews(db, companyId, batch.map(places.id), viewer);
     const byId = new Map(records.map((record) => [record._id, record]));
     yield batch.flatMap((index) => {
       const comment = byId.get(places.id(index));

@@ -65,7 +65,7 @@ export const taskStream: StreamKind<Event> = {
     const commentIds = [...new Set(abouts.map((about) => about.commentId))];
     // No employee has the identifier 0: `forViewer` sets likedByMe.
     const records =
-      commentIds.length === 0 ? [] : await listCommentViews(db, companyId, { commentIds }, { viewerId: 0, settings });
+      commentIds.length === 0 ? [] : await listCommentViews(db, companyId, commentIds, { viewerId: 0, settings });
     const comments = new Map(records.map((record) => [record._id, record]));
     const names =
       views.length === 0
