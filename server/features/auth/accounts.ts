@@ -1,22 +1,16 @@
+import type { Selectable } from 'kysely';
 import type { Db } from '../../../db/open.ts';
+import type { Schema } from '../../../db/schema.ts';
 import { acrossCompanies, inCompany } from '../../../db/scope.ts';
 import { SESSION_ENDED } from '../../errors/errors.ts';
 import { endApiKeysOf } from '../memberships/membership.ts';
 import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
-export type Account = {
-  account_id: number;
-  email: string;
-  email_verified_at: Date | null;
-  password_hash: string | null;
-};
+const columns = ['account_id', 'email', 'email_verified_at', 'password_hash'] as const;
+export type Account = Pick<Selectable<Schema['accounts']>, (typeof columns)[number]>;
 
 export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
-  return db
-    .selectFrom('accounts')
-    .where('email', '=', email)
-    .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
-    .executeTakeFirst();
+  return db.selectFrom('accounts').where('email', '=', email).select(columns).executeTakeFirst();
 }
 
 /** The account of a caller. Throws SESSION_ENDED if it was deleted since they were authenticated. */
@@ -24,7 +18,7 @@ export async function getAccountById(db: Db, accountId: number): Promise<Account
   return db
     .selectFrom('accounts')
     .where('account_id', '=', accountId)
-    .select(['account_id', 'email', 'email_verified_at', 'password_hash'])
+    .select(columns)
     .executeTakeFirstOrThrow(() => SESSION_ENDED());
 }
 
@@ -42,7 +36,7 @@ export async function getOrInsertAccount(db: Db, email: string, now: Date): Prom
       .onConflict((conflict) =>
         conflict.column('email').doUpdateSet((eb) => ({ updated_at: eb.ref('accounts.updated_at') })),
       )
-      .returning(['account_id', 'email', 'email_verified_at', 'password_hash'])
+      .returning(columns)
       .executeTakeFirstOrThrow()
   );
 }
