@@ -17,8 +17,8 @@ export type AuditChange = Subject & {
 const leftOut = /^notification\.|^comment\.(seen|created|edited|deleted)$/;
 
 /** The change that an event says; undefined if it is not audited. */
-export function toChange({ type, payload, isCopy }: NewEvent & { isCopy?: boolean }): AuditChange | undefined {
-  if (leftOut.test(type) || isCopy === true) return undefined;
+export function toChange({ type, payload, isCopy }: NewEvent): AuditChange | undefined {
+  if (leftOut.test(type) || isCopy) return undefined;
   const [kind, verb] = type.split('.') as [string, string];
   const name = kind.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const { actorId: _, changes, [name]: record, ...others } = payload;

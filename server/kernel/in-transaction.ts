@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import type { LazyTransaction } from '../../db/transaction.ts';
 import { takeRecordedEvents } from './append-event.ts';
-import { auditJob, notAudited, type WriteAudit } from './audit.ts';
+import { auditJob, type WriteAudit } from './audit.ts';
 import { signalCommit, type Woken } from './commit-signals.ts';
 import type { Services } from './context.ts';
 
@@ -28,7 +28,7 @@ export async function inTransaction<Answer>(
 }
 
 /** Commits a transaction, with its rows of the audit log and the events that were recorded in it as its last statements. */
-export async function commitWithEvents(transaction: LazyTransaction, audit: WriteAudit = notAudited): Promise<void> {
+export async function commitWithEvents(transaction: LazyTransaction, audit: WriteAudit): Promise<void> {
   const steps = lastSteps(transaction.db, audit);
   if (steps.length > 0) await transaction.commitBehind(steps);
   else await transaction.commit();

@@ -2,12 +2,15 @@ import type { RefreshClaims } from './tokens.ts';
 
 type Genuine = { token: string; claims: RefreshClaims };
 
+/** The entries of one half. */
+const entriesMax = 10_000;
+
 /**
  * Caches the claims of verified tokens, because verifying a signature costs more than the rest of a small read. An
  * entry is found by the last characters of the signature and compared with the whole token. An entry that was not read
  * while the younger half filled up is dropped.
  */
-export function createClaimsCache(entriesMax = 10_000) {
+export function createClaimsCache() {
   let younger = new Map<string, Genuine>();
   let older = new Map<string, Genuine>();
 

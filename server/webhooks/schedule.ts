@@ -23,7 +23,7 @@ const jitter = 0.1;
 export const failingMaxMs = 5 * 24 * hourMs;
 
 /** The delay before the next attempt, by the number of the one that failed; undefined after the last. */
-export function retryDelayMs(attempt: number, askedMs = 0): number | undefined {
+export function retryDelayMs(attempt: number, askedMs: number): number | undefined {
   const delayMs = delaysMs[attempt - 1];
   if (delayMs === undefined) return undefined;
   return Math.max(delayMs * (1 + Math.random() * jitter), Math.min(askedMs, askedMaxMs));

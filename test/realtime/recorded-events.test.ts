@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordEvent } from '../../server/kernel/append-event.ts';
+import { notAudited } from '../../server/kernel/audit.ts';
 import { commitWithEvents, inTransaction } from '../../server/kernel/in-transaction.ts';
 import { startService } from '../support/service.ts';
 
@@ -71,6 +72,6 @@ test('an event recorded behind the last statements is refused, and not lost in s
   const transaction = database.forCompany(companyId).begin();
   await transaction.commitBehind([() => transaction.db.selectFrom('companies').select('name').execute()]);
   recordEvent(transaction.db, event('test 5', 1));
-  await expect(commitWithEvents(transaction)).rejects.toThrow('the transaction has ended');
+  await expect(commitWithEvents(transaction, notAudited)).rejects.toThrow('the transaction has ended');
   expect(await stored('test 5')).toEqual([]);
 });

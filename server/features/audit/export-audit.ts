@@ -30,7 +30,7 @@ export const exportAudit = admin('everything')
   .output(orDownload(z.object({ results: z.array(AuditEntry) }), { csv: example, jsonl: lineExample }))
   .query(async ({ ctx, input }) => {
     const { format, company_id: companyId, ...asked } = input;
-    if (format !== 'json') requireDownloads(ctx.request, 'format');
+    if (format !== 'json') requireDownloads(ctx.request);
     const filters = await readFilters(ctx.db, ctx.caller, input);
     await auditExport(ctx, 'audit.export', { ...asked, format });
     if (format === 'json') return streamed({ field: 'results', item: AuditEntry, batches: batchesOf(ctx.db, filters) });

@@ -90,7 +90,7 @@ export function createIssueReader(rows: readonly Row<Field>[]) {
           ? null
           : (row.parse('assignee', (name) => reading.findPerson([name]), lengths.person) ?? null),
       collaboratorIds: [],
-      dueDate: readDueDate(row, 'dueDate', reading),
+      dueDate: readDueDate(row, reading),
       estimatedHours: readEstimate(row),
       completedAt: status === 'done' ? readCompletion(row, ['resolved', 'updated'], reading) : null,
     });

@@ -5,12 +5,8 @@ import { parseTimestamp } from './local-time.ts';
 import type { RowReader } from './row-reader.ts';
 
 /** The day on which a task is due, in the stated time zone; null where the row says none. */
-export function readDueDate<Field extends string>(
-  row: RowReader<Field>,
-  field: Field,
-  { dates, zone }: Reading,
-): string | null {
-  if (row.cell(field) === '') return null;
+export function readDueDate(row: RowReader<'dueDate'>, { dates, zone }: Reading): string | null {
+  if (row.cell('dueDate') === '') return null;
   const read = (text: string) => {
     const moment = parseTimestamp(text);
     if (!moment) return dates.readDayTime(text).day;
@@ -19,7 +15,7 @@ export function readDueDate<Field extends string>(
       throw new CellProblem(`is no day of the years 1 to 9999: ${quote(text)}`, 'out_of_range');
     return dueDate;
   };
-  return row.parse(field, read) ?? null;
+  return row.parse('dueDate', read) ?? null;
 }
 
 /** When a task was done, by the first of these fields that is there; now where the row does not say. */

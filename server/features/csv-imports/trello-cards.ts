@@ -41,7 +41,7 @@ export function readCard(row: RowReader<Field>, reading: Reading, drafts: Drafts
     status,
     ownerId,
     collaboratorIds,
-    dueDate: readDueDate(row, 'dueDate', reading),
+    dueDate: readDueDate(row, reading),
     estimatedHours: null,
     completedAt: status === 'done' ? readCompletion(row, ['lastActivity'], reading) : null,
   });

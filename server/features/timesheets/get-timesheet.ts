@@ -61,7 +61,7 @@ export const getTimesheet = member('time')
     const { companyId } = caller;
     const { from, to, userId, projectId, groupBy, format, amounts } = input;
     if (input.company_id !== companyId) throw NOT_FOUND();
-    if (format !== 'json') requireDownloads(ctx.request, 'format');
+    if (format !== 'json') requireDownloads(ctx.request);
     checkRange(from, to);
     if (amounts && !caller.isAdmin)
       throw ADMIN_REQUIRED({ detail: 'Only an admin of the company sees what time amounts to.' });

@@ -56,8 +56,8 @@ export function choiceOf(output: z.ZodType): Choice | undefined {
   return choices.get(output);
 }
 
-/** Refuses a request for a file over a transport without files; `field` is the one that asks for it. */
-export function requireDownloads(request: RequestInfo, field: string): void {
+/** Refuses a `format` that is a file over a transport without files. */
+export function requireDownloads(request: RequestInfo): void {
   if (request.acceptsDownloads !== true)
-    throw invalid([field], 'asks for a file, and only the REST path answers one', 'invalid_value');
+    throw invalid(['format'], 'asks for a file, and only the REST path answers one', 'invalid_value');
 }
