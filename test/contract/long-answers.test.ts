@@ -69,13 +69,7 @@ describe('threads in the order in which they are read', () => {
     fc.assert(
       fc.property(parents, (replyTo) => {
         const ids = replyTo.map((_, place) => place + 1);
-        const found = [
-          ...inThreadOrder({
-            length: ids.length,
-            replyTo: (index) => replyTo[index] ?? 0,
-            indexOf: (id) => ids.indexOf(id),
-          }),
-        ];
+        const found = [...inThreadOrder({ ids, parents: replyTo.map((id) => id ?? 0) })];
         const expected: { index: number; level: number }[] = [];
         const walk = (comments: Comment[], level: number) => {
           for (const { _id, replies } of comments) {

@@ -9,8 +9,8 @@ import { CommentNow } from './schemas.ts';
 import { levelsMax } from './threads.ts';
 
 /*
- * The comments of a long discussion, as the JSON of nested threads. Memory holds the position of each comment (20
- * bytes); contents are read in batches, in the order of the answer. The comments are those of the start of reading,
+ * The comments of a long discussion, as the JSON of nested threads. Memory holds the position of each comment;
+ * contents are read in batches, in the order of the answer. The comments are those of the start of reading,
  * with their content at the time when their batch is read. A comment that is deleted in between is left out: its
  * replies were deleted before.
  */
@@ -20,45 +20,14 @@ const batchBytesMax = 256 * 1024;
 const batchCommentsMax = 100;
 const batchPeopleMax = 10_000;
 
-const entryBytes = 20;
+/** A task's comments, oldest first: their identifiers, those of their parents (0 for none) and the lengths of their messages. */
+type CommentIndex = { ids: number[]; parents: number[]; sizes: number[]; people: number };
 
-/** The index of a task's comments, oldest first: identifier, parent (0 for none) and length of the message. */
-class CommentIndex {
-  readonly #bytes: Buffer;
-  readonly length: number;
-
-  constructor(bytes: Buffer | null) {
-    this.#bytes = bytes ?? Buffer.alloc(0);
-    this.length = this.#bytes.length / entryBytes;
-  }
-
-  id = (index: number): number => Number(this.#bytes.readBigInt64BE(index * entryBytes));
-  replyTo = (index: number): number => Number(this.#bytes.readBigInt64BE(index * entryBytes + 8));
-  messageBytes = (index: number): number => this.#bytes.readInt32BE(index * entryBytes + 16);
-
-  /** The position of a comment; -1 if it is missing. */
-  indexOf(commentId: number): number {
-    let [low, high] = [0, this.length - 1];
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const id = this.id(middle);
-      if (id === commentId) return middle;
-      if (id < commentId) low = middle + 1;
-      else high = middle - 1;
-    }
-    return -1;
-  }
-}
-
-type CommentIndexRow = { packed: Buffer | null; people: number };
-
-const readCommentIndex = compiled<{ companyId: number; taskId: number }, CommentIndexRow>((db, placeholder) =>
-  sql<CommentIndexRow>`
-    select
-      string_agg(
-        int8send(comment_id) || int8send(coalesce(reply_to, 0)) || int4send(coalesce(octet_length(message), 0)),
-        ''::bytea order by comment_id
-      ) as packed,
+const readCommentIndex = compiled<{ companyId: number; taskId: number }, CommentIndex>((db, placeholder) =>
+  sql<CommentIndex>`
+    select coalesce(array_agg(comment_id order by comment_id), '{}') as ids,
+      coalesce(array_agg(coalesce(reply_to, 0) order by comment_id), '{}') as parents,
+      coalesce(array_agg(coalesce(octet_length(message), 0)::bigint order by comment_id), '{}') as sizes,
       (select count(*) from employees where company_id = ${placeholder('companyId')}) as people
     from (${selectVisibleComments(db, placeholder('companyId'))
       .where('c.task_id', '=', placeholder('taskId'))
@@ -67,16 +36,17 @@ const readCommentIndex = compiled<{ companyId: number; taskId: number }, Comment
 
 /** Each comment with its level, in the order of threads: a comment, then its replies with theirs, oldest first. */
 export function* inThreadOrder(
-  places: Pick<CommentIndex, 'length' | 'replyTo' | 'indexOf'>,
+  comments: Pick<CommentIndex, 'ids' | 'parents'>,
 ): Generator<{ index: number; level: number }> {
-  const { length } = places;
+  const parents = parentsOf(comments);
+  const { length } = parents;
   const levels = new Uint16Array(length);
   // The parent of each comment, its first reply and its next sibling; -1 for none.
   const above = new Int32Array(length).fill(-1);
   const first = new Int32Array(length).fill(-1);
   const next = new Int32Array(length).fill(-1);
   for (let index = 0; index < length; index += 1) {
-    const answered = places.indexOf(places.replyTo(index));
+    const answered = parents[index]!;
     const isNested = answered !== -1 && levels[answered]! < levelsMax;
     above[index] = isNested || answered === -1 ? answered : above[answered]!;
     levels[index] = answered === -1 ? 1 : levels[answered]! + (isNested ? 1 : 0);
@@ -99,6 +69,12 @@ export function* inThreadOrder(
   }
 }
 
+/** The position of each comment's parent; -1 where it has none, or one that is missing. */
+function parentsOf({ ids, parents }: Pick<CommentIndex, 'ids' | 'parents'>): Int32Array {
+  const positions = new Map(ids.map((id, index) => [id, index]));
+  return Int32Array.from(parents, (id) => positions.get(id) ?? -1);
+}
+
 type Leveled = { comment: Awaited<ReturnType<typeof listCommentViews>>[number]; level: number };
 
 /** The comments in batches, in the order of threads. */
@@ -108,22 +84,27 @@ export async function* leveledComments(
   taskId: number,
   viewer: Viewer,
 ): AsyncGenerator<Leveled[]> {
-  const [row] = await readCommentIndex(db, { companyId, taskId });
-  const places = new CommentIndex(row!.packed);
-  const countMax = Math.min(batchCommentsMax, Math.max(1, Math.floor(batchPeopleMax / Math.max(1, row!.people))));
+  const [found] = await readCommentIndex(db, { companyId, taskId });
+  const { ids, sizes, people } = found!;
+  const countMax = Math.min(batchCommentsMax, Math.max(1, Math.floor(batchPeopleMax / Math.max(1, people))));
   const levels = new Map<number, number>();
   function* order() {
-    for (const { index, level } of inThreadOrder(places)) {
+    for (const { index, level } of inThreadOrder(found!)) {
       levels.set(index, level);
       yield index;
     }
   }
 
-  for (const batch of batchesOf(order(), places.messageBytes, { countMax, weightMax: batchBytesMax })) {
-    const records = await listCommentViews(db, companyId, batch.map(places.id), viewer);
+  for (const batch of batchesOf(order(), (index) => sizes[index]!, { countMax, weightMax: batchBytesMax })) {
+    const records = await listCommentViews(
+      db,
+      companyId,
+      batch.map((index) => ids[index]!),
+      viewer,
+    );
     const byId = new Map(records.map((record) => [record._id, record]));
     yield batch.flatMap((index) => {
-      const comment = byId.get(places.id(index));
+      const comment = byId.get(ids[index]!);
       const level = levels.get(index)!;
       levels.delete(index);
       return comment ? [{ comment, level }] : [];

@@ -5,7 +5,7 @@ import { inOrder } from '../../../db/pipeline/in-order.ts';
 import { list } from '../../../db/pipeline/list.ts';
 import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
-import { batchesOf, PackedIds } from '../../kernel/wire/json-stream.ts';
+import { batchesOf } from '../../kernel/wire/json-stream.ts';
 import type { Member } from '../../kernel/context.ts';
 import { reserveId } from '../../kernel/reserve-id.ts';
 import { lockVisibleTask } from '../tasks/queries.ts';
@@ -83,15 +83,15 @@ const batch = { weightMax: 256 * 1024, countMax: 1_000 };
  * the time when their batch is read; a log that has left the task by then is left out.
  */
 export async function* taskLogsInBatches(db: Db, companyId: number, taskId: number): AsyncGenerator<TaskLogRow[]> {
-  const { rows } = await sql<{ packed: Buffer | null }>`
-    select string_agg(
-      int8send(task_log_id) || int4send(coalesce(octet_length(description), 0)),
-      ''::bytea order by start_time desc, task_log_id desc
-    ) as packed
+  const { rows } = await sql<{ ids: number[]; sizes: number[] }>`
+    select coalesce(array_agg(task_log_id order by start_time desc, task_log_id desc), '{}') as ids,
+      coalesce(
+        array_agg(coalesce(octet_length(description), 0)::bigint order by start_time desc, task_log_id desc), '{}'
+      ) as sizes
     from task_logs where company_id = ${companyId} and task_id = ${taskId}`.execute(db);
-  const logs = new PackedIds(rows[0]!.packed);
-  for (const indexes of batchesOf(logs.indexes(), (index) => logs.weight(index), batch)) {
-    const ids = indexes.map((index) => logs.id(index));
+  const { ids: all, sizes } = rows[0]!;
+  for (const indexes of batchesOf(all.keys(), (index) => sizes[index]!, batch)) {
+    const ids = indexes.map((index) => all[index]!);
     // The offset forces a look-up in the primary key for each row, whatever the planner estimates.
     const { rows: found } = await sql<TaskLogRow>`
       select ${sql.join(columns.map((name) => sql.ref(`l.${name}`)))}

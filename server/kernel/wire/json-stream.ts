@@ -97,28 +97,6 @@ async function* listPieces({ field, item, batches, others = () => ({}) }: ListSt
   yield `${piece}]${rest === '' ? '' : `,${rest}`}}`;
 }
 
-/** Identifiers with their weights, in the order of the answer; 12 bytes each. */
-export class PackedIds {
-  readonly #bytes: Buffer;
-
-  /** `bytes` is a sequence of `int8send(id) || int4send(weight)`. */
-  constructor(bytes: Buffer | null) {
-    this.#bytes = bytes ?? Buffer.alloc(0);
-  }
-
-  *indexes(): Generator<number> {
-    for (let index = 0; index < this.#bytes.length / 12; index += 1) yield index;
-  }
-
-  id(index: number): number {
-    return Number(this.#bytes.readBigInt64BE(index * 12));
-  }
-
-  weight(index: number): number {
-    return this.#bytes.readInt32BE(index * 12 + 8);
-  }
-}
-
 /** Splits indexes, in the given order, into batches limited by count and weight. */
 export function* batchesOf(
   order: Iterable<number>,
