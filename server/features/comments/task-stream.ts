@@ -45,7 +45,7 @@ export const CommentEvent = z.discriminatedUnion('type', [
 /** The size of an identifier in a list. */
 const identifierBytes = 8;
 
-type Event = z.infer<typeof CommentEvent>;
+type TaskEvent = z.infer<typeof CommentEvent>;
 
 const Seen = z.object({ comment_ids: z.array(id), task_id: id, employee_id: id });
 
@@ -55,7 +55,7 @@ const name = 'task';
 export const streamOf = (taskId: number): string => `${name} ${taskId}`;
 
 /** The comments on a task, for everyone who can see the task. */
-export const taskStream: StreamKind<Event> = {
+export const taskStream: StreamKind<TaskEvent> = {
   name,
   event: CommentEvent,
 

@@ -42,10 +42,10 @@ export async function takeFile(
   return { download: new Download({ format: 'zip', filename, body }), bytes };
 }
 
-type File = Link & { run: string; bytes: number };
+type StoredFile = Link & { run: string; bytes: number };
 
 /** The parts one after another, so that no connection waits for the reader. They may be deleted before all are read. */
-async function* partsOf(db: Db, { companyId, exportId, run, bytes }: File): AsyncGenerator<Buffer> {
+async function* partsOf(db: Db, { companyId, exportId, run, bytes }: StoredFile): AsyncGenerator<Buffer> {
   for (let part = 0, left = bytes; left > 0; part += 1) {
     const row = await db
       .selectFrom('export_parts')

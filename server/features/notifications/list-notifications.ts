@@ -113,7 +113,7 @@ const readMatching = compiledFor<string, Recipient & Filters & { offset: number 
   },
 );
 
-/** The unfiltered total is one row; for a filter the tallies are summed. */
+/** The unfiltered total is one row; for a filter the counters are summed. */
 async function totalOf(db: Db, recipient: Recipient, wanted: Filters): Promise<number> {
   return filterKeyOf(wanted) === '' ? (await readCounters(db, recipient)).total : countFiltered(db, recipient, wanted);
 }

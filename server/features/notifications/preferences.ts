@@ -5,7 +5,7 @@ import type { Settings } from '../../kernel/context.ts';
 import { categories } from './kinds.ts';
 import type { Recipient } from './queries.ts';
 
-const Ways = z.object({
+const Channels = z.object({
   inApp: z.boolean().meta({ description: 'Shown in the list of notifications' }),
   email: z.boolean().meta({
     description:
@@ -21,7 +21,7 @@ export const preferencesLink = ({ appUrl }: Settings) => ({
 
 /** A person's preferences for each category; the company's apply where they have set none. */
 export const Preferences = z
-  .object({ task: Ways, project: Ways, need_attention: Ways, message: Ways, notice: Ways })
+  .object({ task: Channels, project: Channels, need_attention: Channels, message: Channels, notice: Channels })
   .meta({
     id: 'NotificationPreferences',
     description:
@@ -40,7 +40,7 @@ export async function listPreferences(
     left join notification_preferences p
       on p.company_id = s.company_id and p.category = s.category and p.employee_id = ${employeeId}
     where s.company_id = ${companyId}`.execute(db);
-  const ways = new Map(rows.map((row) => [row.category, { inApp: row.in_app, email: row.email }]));
-  const entries = categories.map((category) => [category, ways.get(category) ?? { inApp: true, email: false }]);
+  const channels = new Map(rows.map((row) => [row.category, { inApp: row.in_app, email: row.email }]));
+  const entries = categories.map((category) => [category, channels.get(category) ?? { inApp: true, email: false }]);
   return Object.fromEntries(entries) as z.input<typeof Preferences>;
 }

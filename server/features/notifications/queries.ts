@@ -62,15 +62,15 @@ export function withRelatedRows(query: OwnNotifications) {
 }
 
 export type NotificationRow = Awaited<ReturnType<ReturnType<typeof withRelatedRows>['executeTakeFirstOrThrow']>>;
-type Record = z.input<typeof Notification>;
+type NotificationRecord = z.input<typeof Notification>;
 
-export function toNotification(row: NotificationRow): Record {
+export function toNotification(row: NotificationRow): NotificationRecord {
   return {
     _id: row.notification_id,
     recipient_id: row.recipient_id,
-    app_type: row.app_type as Record['app_type'],
-    category: row.category as Record['category'],
-    priorty: row.priority as Record['priorty'],
+    app_type: row.app_type as NotificationRecord['app_type'],
+    category: row.category as NotificationRecord['category'],
+    priorty: row.priority as NotificationRecord['priorty'],
     title: row.title,
     message: row.message,
     link: row.link,
@@ -88,7 +88,7 @@ export function toNotification(row: NotificationRow): Record {
 }
 
 /** The notifications with these identifiers that still exist. */
-export async function listByIds(db: Db, companyId: number, ids: number[]): Promise<Record[]> {
+export async function listByIds(db: Db, companyId: number, ids: number[]): Promise<NotificationRecord[]> {
   const rows = await withRelatedRows(db.selectFrom('notifications as n').where('n.company_id', '=', companyId))
     .where((eb) => eb('n.notification_id', '=', eb.fn.any(eb.val(ids))))
     .execute();

@@ -20,9 +20,9 @@ export const updatePreferences = member('notifications')
   .mutation(async ({ ctx, input }) => {
     const { employee_id: employeeId, ...given } = input;
     const recipient = await requireSelf(ctx.db, ctx.caller, employeeId);
-    for (const [category, ways] of Object.entries(given)) {
-      if (!ways) continue;
-      const row = { in_app: ways.inApp, email: ways.email, updated_at: ctx.services.clock.now() };
+    for (const [category, channels] of Object.entries(given)) {
+      if (!channels) continue;
+      const row = { in_app: channels.inApp, email: channels.email, updated_at: ctx.services.clock.now() };
       await ctx.db
         .insertInto('notification_preferences')
         .values({ company_id: recipient.companyId, employee_id: employeeId, category, ...row })
