@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { errorOf } from '../support/actor.ts';
+import { errorOf, headersOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 import { exchange, parseAnswer } from '../support/socket.ts';
 
@@ -10,7 +10,7 @@ const service = await startService();
 const { anonymous, clock, url } = service;
 const admin = await service.registerCompany();
 const json = { 'content-type': 'application/json' };
-const proof = { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token };
+const proof = headersOf(admin.pair);
 
 const sockets: Socket[] = [];
 afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
@@ -148,7 +148,7 @@ describe('credentials are checked before a body is read', () => {
   test('and again where the body took its time: a session that has ended by then changes nothing', async () => {
     const leaver = await service.signIn(admin.email);
     const body = '{"name":"Too late"}';
-    const pair = { authorization: `Bearer ${leaver.pair.access_token}`, 'x-refresh-token': leaver.pair.refresh_token };
+    const pair = headersOf(leaver.pair);
     const head = { ...pair, 'content-length': String(body.length), expect: '100-continue' };
     const socket = await begin('POST /api/projects/', head, body.slice(0, 5));
     await once(socket, 'data');
@@ -161,7 +161,7 @@ describe('credentials are checked before a body is read', () => {
     const { pair } = await service.signIn(admin.email);
     clock.advance({ minutes: 16 });
     const body = '{"name":"In time"}';
-    const own = { authorization: `Bearer ${pair.access_token}`, 'x-refresh-token': pair.refresh_token };
+    const own = headersOf(pair);
     const head = { ...own, 'content-length': String(body.length), expect: '100-continue' };
     const socket = await begin('POST /api/projects/', head, body.slice(0, 5));
     await once(socket, 'data');

@@ -13,10 +13,11 @@ import { createLogger } from '../../server/platform/log.ts';
 import { appRouter } from '../../server/router.ts';
 import { password, startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
+import { headersOf } from '../support/actor.ts';
 
 const service = await startService({ settings: { hasDemoPage: true, corsOrigins: ['https://app.example.test'] } });
 const admin = await service.registerCompany();
-const proof = { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token };
+const proof = headersOf(admin.pair);
 const list = `/employee/list/${admin.companyId}/`;
 const overTrpc = `/trpc/employees.list?input=${encodeURIComponent(JSON.stringify({ company_id: admin.companyId }))}`;
 

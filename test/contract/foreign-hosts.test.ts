@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { startService } from '../support/service.ts';
+import { headersOf } from '../support/actor.ts';
 
 const service = await startService({ settings: { trustProxy: ['127.0.0.1'] } });
 const admin = await service.registerCompany();
@@ -43,10 +44,7 @@ function post(path: string, body: object, headers: Record<string, string>): Prom
 }
 
 describe('no mail names a host that a request claims', () => {
-  const credentials = {
-    authorization: `Bearer ${admin.pair.access_token}`,
-    'x-refresh-token': admin.pair.refresh_token,
-  };
+  const credentials = headersOf(admin.pair);
   let people = 0;
 
   test.each(Object.entries(claims))('%s', async (_name, { headers, path = (same) => same }) => {

@@ -3,7 +3,7 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
-import { errorOf, type Actor, type Answer } from '../support/actor.ts';
+import { type Actor, type Answer, errorOf, headersOf } from '../support/actor.ts';
 import { createTokens } from '../../server/platform/tokens.ts';
 import { keys, password, startService } from '../support/service.ts';
 
@@ -20,8 +20,7 @@ async function projectsOf(actor: Actor): Promise<string[]> {
 /** The actor over tRPC, with a key on each call. */
 function trpcOf(actor: Actor, key: string) {
   const headers = {
-    authorization: `Bearer ${actor.pair.access_token}`,
-    'x-refresh-token': actor.pair.refresh_token,
+    ...headersOf(actor.pair),
     'idempotency-key': key,
   };
   return createTRPCClient<AppRouter>({ links: [httpLink({ url: `${service.url}/trpc`, headers })] });

@@ -6,7 +6,7 @@ import { inThreadOrder } from '../../server/features/comments/long-comments.ts';
 import { assembleThreads, levelsMax } from '../../server/features/comments/threads.ts';
 import { batchesOf, JsonStream, messageLengthMax } from '../../server/kernel/wire/json-stream.ts';
 import type { AppRouter } from '../../server/router.ts';
-import { errorOf, type Actor } from '../support/actor.ts';
+import { type Actor, errorOf, headersOf } from '../support/actor.ts';
 import { overWebSocket } from '../support/listener.ts';
 import { startService } from '../support/service.ts';
 import { insertTask } from '../support/tasks.ts';
@@ -55,7 +55,7 @@ const batching = (actor: Actor) =>
     links: [
       httpBatchLink({
         url: `${service.url}/trpc`,
-        headers: { authorization: `Bearer ${actor.pair.access_token}`, 'x-refresh-token': actor.pair.refresh_token },
+        headers: headersOf(actor.pair),
       }),
     ],
   });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { comparable, openStockHandler, sendRaw, type Raw, type RawAnswer } from '../support/stock-trpc.ts';
 import { startService } from '../support/service.ts';
+import { headersOf } from '../support/actor.ts';
 
 const service = await startService();
 const stock = await openStockHandler(service);
@@ -10,7 +11,7 @@ const foreigner = await service.registerCompany();
 // Found by the letters `%FF`, and not by what is made of them where they are taken for a byte.
 await service.addEmployee(admin, { last_name: '%FF' });
 
-const proof = { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token };
+const proof = headersOf(admin.pair);
 const json = { 'content-type': 'application/json' };
 const input = (value: unknown): string => `input=${encodeURIComponent(JSON.stringify(value))}`;
 const me = { employee_id: admin.employeeId };

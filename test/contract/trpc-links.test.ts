@@ -15,6 +15,7 @@ import type { AppRouter } from '../../server/router.ts';
 import { blur, openStockHandler } from '../support/stock-trpc.ts';
 import { startService } from '../support/service.ts';
 import { insertTask } from '../support/tasks.ts';
+import { headersOf } from '../support/actor.ts';
 
 const service = await startService();
 const stock = await openStockHandler(service);
@@ -23,8 +24,7 @@ const admin = await service.registerCompany();
 const taskId = await insertTask(service, admin);
 const me = { employee_id: admin.employeeId };
 const headers = {
-  authorization: `Bearer ${admin.pair.access_token}`,
-  'x-refresh-token': admin.pair.refresh_token,
+  ...headersOf(admin.pair),
   'x-request-id': 'the-same',
 };
 

@@ -1,7 +1,7 @@
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
 import { describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../server/router.ts';
-import type { Answer } from '../support/actor.ts';
+import { type Answer, headersOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
@@ -20,8 +20,7 @@ function clientOf(
       link({
         url: `${url}/trpc`,
         headers: {
-          authorization: `Bearer ${admin.pair.access_token}`,
-          'x-refresh-token': admin.pair.refresh_token,
+          ...headersOf(admin.pair),
           'x-request-id': requestId,
         },
         fetch: (input, init) => fetch(input as string, spoil(init as RequestInit)),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operationsOf } from '../../server/kernel/operations.ts';
 import { appRouter } from '../../server/router.ts';
-import { errorOf } from '../support/actor.ts';
+import { errorOf, headersOf } from '../support/actor.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService();
@@ -229,8 +229,7 @@ describe('a body', () => {
       method: 'POST',
       headers: {
         ...json.headers,
-        authorization: `Bearer ${admin.pair.access_token}`,
-        'x-refresh-token': admin.pair.refresh_token,
+        ...headersOf(admin.pair),
       },
       body: new Blob([JSON.stringify(large)]).stream(),
       duplex: 'half',

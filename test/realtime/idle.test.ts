@@ -9,6 +9,7 @@ import { startProxy } from '../support/proxy.ts';
 import { startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
 import { waitFor, waitUntil } from '../support/waiting.ts';
+import { headersOf } from '../support/actor.ts';
 
 const service = await startService();
 const admin = await service.registerCompany();
@@ -83,7 +84,7 @@ test('who has nothing to read for a while is not taken for one who does not read
   await signIn(socket);
   const call = request(`${service.url}/trpc/comments.onTask?input=${encodeURIComponent(JSON.stringify({ taskId }))}`, {
     agent: false,
-    headers: { authorization: `Bearer ${admin.pair.access_token}`, 'x-refresh-token': admin.pair.refresh_token },
+    headers: headersOf(admin.pair),
   }).end();
   onTestFinished(() => void call.destroy());
   const [answer] = (await once(call, 'response')) as [IncomingMessage];

@@ -28,11 +28,16 @@ export type TokenPair = { access_token: string; refresh_token: string };
 /** An employee with a session. */
 export type Actor = Caller & { employeeId: number; companyId: number; email: string; name: string; pair: TokenPair };
 
-export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
-  const credentials = pair
-    ? { authorization: `Bearer ${pair.access_token}`, 'x-refresh-token': pair.refresh_token }
-    : {};
+export const headersOf = ({ access_token: access, refresh_token: refresh }: TokenPair) => ({
+  authorization: `Bearer ${access}`,
+  'x-refresh-token': refresh,
+});
 
+export const createCaller = (baseUrl: string, pair?: TokenPair): Caller =>
+  createCallerWith(baseUrl, pair ? headersOf(pair) : {});
+
+/** Somebody who sends these headers with each call. */
+export function createCallerWith(baseUrl: string, own: Record<string, string>): Caller {
   async function send(
     method: string,
     path: string,
@@ -42,7 +47,7 @@ export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       redirect: 'manual',
-      headers: { ...credentials, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: { ...own, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -58,7 +63,7 @@ export function createCaller(baseUrl: string, pair?: TokenPair): Caller {
     put: (path, body, options) => send('PUT', path, body, options),
     patch: (path, body, options) => send('PATCH', path, body, options),
     delete: (path, body, options) => send('DELETE', path, body, options),
-    trpc: createTRPCClient<AppRouter>({ links: [httpLink({ url: `${baseUrl}/trpc`, headers: () => credentials })] }),
+    trpc: createTRPCClient<AppRouter>({ links: [httpLink({ url: `${baseUrl}/trpc`, headers: () => own })] }),
   };
 }
 

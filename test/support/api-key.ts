@@ -1,4 +1,4 @@
-import { createCaller, type Actor, type Caller } from './actor.ts';
+import { createCallerWith, type Actor, type Caller } from './actor.ts';
 
 /** Somebody who calls with an API key. */
 export type KeyHolder = Caller & { _id: number; key: string };
@@ -15,17 +15,5 @@ export async function makeKey(
   return { ...callerWithKey(url, body.key), _id: body._id, key: body.key };
 }
 
-export function callerWithKey(url: string, key: string): Caller {
-  const caller = createCaller(url);
-  const send: Caller['send'] = (method, path, body, options) =>
-    caller.send(method, path, body, { headers: { authorization: `Bearer ${key}`, ...options?.headers } });
-  return {
-    ...caller,
-    send,
-    get: (path, options) => send('GET', path, undefined, options),
-    post: (path, body, options) => send('POST', path, body, options),
-    put: (path, body, options) => send('PUT', path, body, options),
-    patch: (path, body, options) => send('PATCH', path, body, options),
-    delete: (path, body, options) => send('DELETE', path, body, options),
-  };
-}
+export const callerWithKey = (url: string, key: string): Caller =>
+  createCallerWith(url, { authorization: `Bearer ${key}` });

@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import type { Actor } from './actor.ts';
+import { type Actor, headersOf } from './actor.ts';
 
 export type Downloaded = {
   status: number;
@@ -13,7 +13,7 @@ export type Downloaded = {
 export const createDownload =
   ({ url }: { url: string }) =>
   (actor: Actor, path: string, whilePaused?: () => Promise<unknown>): Promise<Downloaded> => {
-    const headers = { authorization: `Bearer ${actor.pair.access_token}`, 'x-refresh-token': actor.pair.refresh_token };
+    const headers = headersOf(actor.pair);
     return new Promise((resolve, reject) => {
       get(`${url}${path}`, { headers, agent: false }, (response) => {
         const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { createTRPCClient, createWSClient, httpSubscriptionLink, wsLink, type TRPCClient } from '@trpc/client';
 import { EventSource } from 'eventsource';
 import type { AppRouter } from '../../server/router.ts';
-import type { TokenPair } from './actor.ts';
+import { headersOf, type TokenPair } from './actor.ts';
 import { waitUntil } from './waiting.ts';
 
 export type Stream =
@@ -61,8 +61,7 @@ function paramsOf(proof: Proof): Record<string, string> | null {
 export function overEvents(url: string, proof: Proof): Way {
   const headers: Record<string, string> = {};
   if (proof !== null && 'apiKey' in proof) headers['authorization'] = `Bearer ${proof.apiKey}`;
-  else if (proof !== null)
-    Object.assign(headers, { authorization: `Bearer ${proof.access_token}`, 'x-refresh-token': proof.refresh_token });
+  else if (proof !== null) Object.assign(headers, headersOf(proof));
   const client = createTRPCClient<AppRouter>({
     links: [
       httpSubscriptionLink({

@@ -10,7 +10,7 @@ import { verifyCompany } from '../../../server/features/audit/verify-company.ts'
 import { generateKeys } from '../../../server/platform/signing-keys.ts';
 import { createTokens, type Tokens } from '../../../server/platform/tokens.ts';
 import { createIdentityProvider } from '../../../server/platform/identity-provider.ts';
-import { createCaller, errorOf, type Actor, type Caller } from '../../support/actor.ts';
+import { createCaller, createCallerWith, errorOf, headersOf, type Actor, type Caller } from '../../support/actor.ts';
 import { findTexts } from '../../support/all-rows.ts';
 import { startIssuer } from '../../support/issuer.ts';
 import { consent, postForm, registerClient } from '../../support/oauth.ts';
@@ -105,18 +105,7 @@ async function plant(admin: Actor, colleague: Actor): Promise<Planted> {
   const signIn = async (path: string, body: object): Promise<Caller> => {
     const answer = await post(path, body, { headers: origin });
     expect([path, answer.status]).toEqual([path, 200]);
-    const caller = service.as(answer.body);
-    const send: Caller['send'] = (method, to, content, options = {}) =>
-      caller.send(method, to, content, { headers: { ...origin, ...options.headers } });
-    return {
-      ...caller,
-      send,
-      get: (to, options) => send('GET', to, undefined, options),
-      post: (to, content, options) => send('POST', to, content, options),
-      put: (to, content, options) => send('PUT', to, content, options),
-      patch: (to, content, options) => send('PATCH', to, content, options),
-      delete: (to, content, options) => send('DELETE', to, content, options),
-    };
+    return createCallerWith(service.url, { ...headersOf(answer.body), ...origin });
   };
   await post('/verify-email/', { email: traces.address }, { headers: origin });
   await service.drain();
