@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { INVALID_IDENTITY_TOKEN } from '../../platform/identity-provider.ts';
 import { rest } from '../../kernel/operation.ts';
 import { open } from '../../kernel/procedures.ts';
-import { email } from '../../kernel/wire/fields.ts';
-import { loginWithIdentity, nonceField } from './identity-login.ts';
+import { identityFields, loginWithIdentity, nonceField } from './identity-login.ts';
 import { companyChoiceField, LoginResult } from './schemas.ts';
 import { signInChanges } from './sign-in.ts';
 
@@ -21,19 +20,11 @@ export const googleLogin = open
   )
   .input(
     z.object({
-      token: z.string().min(1).max(16_384).meta({ description: 'Google identity token' }),
-      email: email.nullish(),
-      name: z
-        .string()
-        .max(300)
-        .nullish()
-        .meta({ description: 'Accepted and not used: an account has no name before its first company' }),
+      ...identityFields('Google'),
       picture: z.string().max(2048).nullish().meta({ description: 'Accepted and not used' }),
       ...nonceField,
       ...companyChoiceField,
     }),
   )
   .output(LoginResult)
-  .mutation(({ ctx, input }) =>
-    loginWithIdentity(ctx, { provider: ctx.services.identityProviders.google, method: 'google' }, input),
-  );
+  .mutation(({ ctx, input }) => loginWithIdentity(ctx, 'google', input));

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import type { Context, MutationScope } from '../../kernel/context.ts';
-import { INVALID_IDENTITY_TOKEN, type Identity, type IdentityProvider } from '../../platform/identity-provider.ts';
+import { email } from '../../kernel/wire/fields.ts';
+import { INVALID_IDENTITY_TOKEN, type Identity } from '../../platform/identity-provider.ts';
 import { getAccountById, getOrInsertAccount, verifyAddress } from './accounts.ts';
 import { linkClaimedAccount } from './apple-claims.ts';
 import { storeTicketOf, useIdentityToken } from './identity-tokens.ts';
@@ -15,7 +16,22 @@ type IdentityLogin = {
   company_id?: number;
 };
 
-/** Accepted by both logins: binds a token to the sign-in that requested it. */
+/** Accepted by both logins. */
+export const identityFields = (provider: 'Apple' | 'Google') => ({
+  token: z
+    .string()
+    .min(1)
+    .max(16_384)
+    .meta({ description: `${provider} identity token` }),
+  email: email.nullish(),
+  name: z
+    .string()
+    .max(300)
+    .nullish()
+    .meta({ description: 'Accepted and not used: an account has no name before its first company' }),
+});
+
+/** The same: binds a token to the sign-in that requested it. */
 export const nonceField = {
   nonce: z.string().max(512).nullish().meta({
     description: 'The nonce that the token was asked for with: the token must carry it, or its SHA-256 as hex',
@@ -28,10 +44,10 @@ export const nonceField = {
  */
 export async function loginWithIdentity(
   ctx: Context & Pick<MutationScope, 'db' | 'afterCommit'>,
-  { provider, method }: { provider: IdentityProvider; method: 'google' | 'apple' },
+  method: 'google' | 'apple',
   input: IdentityLogin,
 ): Promise<z.input<typeof LoginResult>> {
-  const identity = await provider.verify(input.token, input.nonce);
+  const identity = await ctx.services.identityProviders[method].verify(input.token, input.nonce);
   if (input.email && identity.email !== null && identity.email !== input.email) {
     throw INVALID_IDENTITY_TOKEN({ detail: 'The e-mail address is not the one that the identity token proves.' });
   }
