@@ -11,7 +11,7 @@ import { getCompany } from '../company/queries.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
 import { apiKeyCreated } from '../memberships/events.ts';
 import { lockCaller } from '../memberships/lock-access.ts';
-import { apiKeyColumns, toApiKeyHeader } from '../memberships/membership.ts';
+import { apiKeyColumns, toApiKeyHeader } from '../memberships/api-key-changes.ts';
 
 /** Throws if the caller may not give a key one of the scopes. */
 export function checkGrantable({ isAdmin }: Member, scopes: readonly Scope[]): void {

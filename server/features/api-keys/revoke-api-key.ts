@@ -4,7 +4,8 @@ import { rest } from '../../kernel/operation.ts';
 import { accountOf, member } from '../../kernel/procedures.ts';
 import { done, idOf } from '../../kernel/wire/fields.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
-import { apiKeyColumns, endSessionsOpenedBy, recordRevoked } from '../memberships/membership.ts';
+import { apiKeyColumns, recordRevoked } from '../memberships/api-key-changes.ts';
+import { endSessionsOpenedBy } from '../memberships/end-access.ts';
 
 export const revokeApiKey = member('no key')
   .meta(

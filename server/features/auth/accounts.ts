@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts';
 import type { Schema } from '../../../db/schema.ts';
 import { acrossCompanies, inCompany } from '../../../db/scope.ts';
 import { SESSION_ENDED } from '../../errors/errors.ts';
-import { endApiKeysOf } from '../memberships/membership.ts';
+import { endApiKeysOf } from '../memberships/end-access.ts';
 import { listEmployeesOf } from '../memberships/account-memberships.ts';
 
 const columns = ['account_id', 'email', 'email_verified_at', 'password_hash'] as const;

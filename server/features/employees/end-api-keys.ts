@@ -4,7 +4,7 @@ import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
-import { endApiKeysOf } from '../memberships/membership.ts';
+import { endApiKeysOf } from '../memberships/end-access.ts';
 import { getEmployee } from './queries.ts';
 
 export const endApiKeys = admin('no key')

@@ -3,7 +3,7 @@ import { SESSION_BOUND, SESSION_REQUIRED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { accountOf, admin } from '../../kernel/procedures.ts';
 import { idOf } from '../../kernel/wire/fields.ts';
-import { endSessionsOf } from '../memberships/membership.ts';
+import { endSessionsOf } from '../memberships/end-access.ts';
 import { getEmployee } from './queries.ts';
 
 export const endSessions = admin('no key')

@@ -5,7 +5,7 @@ import type { Services } from '../../kernel/context.ts';
 import { defineJob } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
 import { seal, unseal } from '../../platform/seal.ts';
-import type { EmployeeRef } from '../memberships/membership.ts';
+import type { EmployeeRef } from '../memberships/end-access.ts';
 import { searchTextOf } from './queries.ts';
 
 /*

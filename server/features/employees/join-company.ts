@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/open.ts';
 import type { Settings } from '../../kernel/context.ts';
-import { acceptInvitation, type EmployeeRef } from '../memberships/membership.ts';
+import { acceptInvitation } from '../memberships/membership.ts';
+import { type EmployeeRef } from '../memberships/end-access.ts';
 import { getEmployee } from './queries.ts';
 import { recordEmployeeUpdate } from './record-change.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
 import { defineJob, enqueueJob } from '../../kernel/job.ts';
 import { id } from '../../kernel/wire/fields.ts';
-import { endAccess, type Ending } from '../memberships/membership.ts';
+import { endAccess, type Ending } from '../memberships/end-access.ts';
 
 /** Runs after an employee was deactivated or deleted, for other features: a running timer stops. */
 export const employeeOffboarded = defineJob({

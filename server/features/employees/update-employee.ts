@@ -5,12 +5,8 @@ import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { email, idOf } from '../../kernel/wire/fields.ts';
 import { PLAN_LIMIT_REACHED, requirePlaceInPlan } from './plan-limit.ts';
-import {
-  endSessionsOpenedByKeysOf,
-  inviteActivated,
-  inviteEmployee,
-  unlinkAccount,
-} from '../memberships/membership.ts';
+import { endSessionsOpenedByKeysOf } from '../memberships/end-access.ts';
+import { inviteActivated, inviteEmployee, unlinkAccount } from '../memberships/membership.ts';
 import { apiKeyRevoked } from '../memberships/events.ts';
 import { EMPLOYEE_DELETED, EMPLOYEE_ERASED, EMPLOYEE_EXISTS, LAST_ADMIN } from './errors.ts';
 import { employeeUpdated } from './events.ts';

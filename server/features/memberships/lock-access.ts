@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts';
 import { SESSION_ENDED, Superseded } from '../../errors/errors.ts';
 import type { Membership } from './account-memberships.ts';
-import type { EmployeeRef } from './membership.ts';
+import type { EmployeeRef } from './end-access.ts';
 
 /*
  * Locks what a new session or API key depends on, until the transaction ends. A change that ends this access waits for the

@@ -4,7 +4,7 @@ import type { Db } from '../../../db/open.ts';
 import { hashSecret } from '../../kernel/authentication.ts';
 import type { Context } from '../../kernel/context.ts';
 import { logSecurity } from '../../kernel/security-log.ts';
-import { apiKeyColumns, recordRevoked } from '../memberships/membership.ts';
+import { apiKeyColumns, recordRevoked } from '../memberships/api-key-changes.ts';
 import { familyOf, newCode, newPair, successorOf, type Pair } from './client-tokens.ts';
 import { OAuthError } from './errors.ts';
 import { findPlace, withGrant, type Grant } from './find-grant.ts';
