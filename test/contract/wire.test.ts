@@ -76,13 +76,20 @@ const bodiless = operations.filter(
     method !== 'GET' && Object.keys(input?.shape ?? {}).every((field) => pathParameters.includes(field)),
 );
 
-test.each(bodiless.map(({ method, path }) => [method, pathOf(path)] as const))(
+const nothing = String(Number.MAX_SAFE_INTEGER);
+test.each(bodiless.map(({ method, path }) => [method, path.replaceAll(/\{\w+\}/g, nothing)] as const))(
   '%s %s takes no body, an empty one, {} and null alike',
   async (method, path) => {
-    const expected = errorOf(await anonymous.send(method, path));
-    expect(expected.status).not.toBe(415);
+    const answerTo = async (body?: string) => {
+      // It may end its session.
+      const caller = await service.signIn(admin.email);
+      const { status, body: answer } = await caller.send(method, path, body, json);
+      return { status, code: answer.code };
+    };
+    const expected = await answerTo();
+    expect([400, 401, 415]).not.toContain(expected.status);
     for (const body of ['', ' ', '{}', 'null'])
-      expect({ body, ...errorOf(await anonymous.send(method, path, body, json)) }).toEqual({ body, ...expected });
+      expect({ body, ...(await answerTo(body)) }).toEqual({ body, ...expected });
   },
 );
 
