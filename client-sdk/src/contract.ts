@@ -2625,7 +2625,7 @@ export interface ErrorStatuses {
   PASSWORD_TOO_WEAK: 400;
   /**
    * The time of these days is handed in, or too old to be changed: have an admin reopen the period, or
-   * override the lock.
+   * change single logs with an override.
    */
   PERIOD_LOCKED: 409;
   /** The period is not waiting for a decision: only such a one can be withdrawn. */

@@ -110,7 +110,7 @@ export const TOO_MANY_SUBSCRIPTIONS = defineError(
 export const PERIOD_LOCKED = defineError(
   'PERIOD_LOCKED',
   'CONFLICT',
-  'The time of these days is handed in, or too old to be changed: have an admin reopen the period, or override the lock.',
+  'The time of these days is handed in, or too old to be changed: have an admin reopen the period, or change single logs with an override.',
 );
 export const INTERNAL_ERROR = defineError(
   'INTERNAL_ERROR',
