@@ -23,16 +23,17 @@ export async function retryLocks<Answer>(work: () => Promise<Answer>): Promise<A
     try {
       return await work();
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
+      if (!hasLostLock(error)) throw error;
       await delay(pauseMs);
     }
   return work();
 }
 
-const lockNotAvailable = '55P03';
+/** A lock that was not free in time, and a deadlock: where a server looks for one sooner, that comes first. */
+const lostStates = new Set<unknown>(['55P03', '40P01']);
 
-/** Whether an error, or what it was caused by, is a lock that was not free in time. */
-export function isLockTimeout(error: unknown): boolean {
+/** Whether an error, or what it was caused by, is a lock that others did not give up. */
+export function hasLostLock(error: unknown): boolean {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
-  return code === lockNotAvailable || cause?.code === lockNotAvailable;
+  return lostStates.has(code) || lostStates.has(cause?.code);
 }

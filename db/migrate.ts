@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { installDerived } from './derived/index.ts';
-import { isLockTimeout, setLimits, retryLocks } from './lock-retries.ts';
+import { hasLostLock, setLimits, retryLocks } from './lock-retries.ts';
 import { migrations } from './migrations/index.ts';
 import type { Db } from './open.ts';
 
@@ -33,7 +33,7 @@ async function takeSteps(db: Db, steps: Steps): Promise<string[]> {
   await findDone(db, steps);
   const failed = results.find((result) => result.status === 'Error')?.migrationName;
   const what = failed === undefined ? 'The database could not be migrated' : `Migration ${failed} failed`;
-  const why = isLockTimeout(error) ? ': a long statement, such as that of a backup, uses its tables' : '';
+  const why = hasLostLock(error) ? ': a long statement, such as that of a backup, uses its tables' : '';
   throw new MigrationFailed(`${what}${why}; nothing of it was kept.`, { cause: error });
 }
 

@@ -8,6 +8,7 @@ import { verifyCounts } from '../../db/derived/verify-counts.ts';
 import { verifyTotals } from '../../db/derived/verify-work-time.ts';
 import { openClone, openEmpty as makeEmpty } from '../support/database.ts';
 import { countMinutes, storedMinutes, listLogs } from '../support/local-days.ts';
+import { waitForLockWaits } from '../support/lock-waits.ts';
 import { waitUntil } from '../support/waiting.ts';
 
 const names = Object.keys(migrations);
@@ -330,5 +331,27 @@ describe.runIf(template.kind === 'server')('on a server', () => {
         .select(sql`label`.as('label'))
         .execute(),
     ).toEqual([{ label: null }]);
+  });
+
+  test('a step that loses a deadlock against a write is taken again once the write ends', async () => {
+    const [database, second] = await openEmpty(2);
+    const { db } = database!;
+    await migrate(db);
+    const up = async (handle: Kysely<unknown>) => {
+      // Sooner than its wait for a lock ends, as servers may have it.
+      await sql`set local deadlock_timeout = '100ms'`.execute(handle);
+      await sql`alter table companies add column label text`.execute(handle);
+      await sql`alter table accounts add column label text`.execute(handle);
+    };
+    const writing = second!.begin();
+    // The step looks for a deadlock first, and so it is the one that ends.
+    await sql`set local deadlock_timeout = '1min'`.execute(writing.db);
+    await sql`select count(*) from accounts`.execute(writing.db);
+    const migrated = migrate(db, { ...migrations, '9999-labels': { up } });
+
+    await waitForLockWaits(second!.db, 1);
+    await sql`select count(*) from companies`.execute(writing.db);
+    await writing.commit();
+    expect(await migrated).toEqual(['9999-labels']);
   });
 });
