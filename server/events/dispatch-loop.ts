@@ -48,23 +48,24 @@ export function createDispatchLoop({ database, log, bus, subscribed, cache, read
     const groups = Map.groupBy(stored, (event) => `${event.companyId} ${subscribedTo(event)?.kind.name}`);
     for (const group of groups.values()) {
       const kind = subscribedTo(group[0]!)?.kind;
-      if (!kind) continue;
-      for (const batch of await reader.toBatches(kind, group)) await load(kind, batch);
+      if (kind) await load(kind, group);
     }
     const byStream = Map.groupBy(stored, subscribedTo);
     return [...byStream].flatMap(([one, own]) => (one && own.length === limit ? one : []));
   }
 
-  /** Caches a batch and wakes its subscribers. An event that cannot be built keeps back its own stream, and no other. */
-  async function load(kind: SubscribedStream['kind'], batch: StoredEvent[]): Promise<void> {
-    const byStream = Map.groupBy(batch, subscribedTo);
+  /** Caches events and wakes their subscribers. An event that cannot be built keeps back its own stream, and no other. */
+  async function load(kind: SubscribedStream['kind'], group: StoredEvent[]): Promise<void> {
     try {
-      await reader.load(kind, batch);
-      for (const [stream, own] of byStream) moveOn(stream, own.at(-1)!.sequence);
+      for (const batch of await reader.toBatches(kind, group)) {
+        await reader.load(kind, batch);
+        for (const [stream, own] of Map.groupBy(batch, subscribedTo)) moveOn(stream, own.at(-1)!.sequence);
+      }
     } catch (error) {
       if (toApiError(error).definition.code !== 'INTERNAL_ERROR') throw error;
+      const byStream = Map.groupBy(group, subscribedTo);
       if (byStream.size > 1) for (const own of byStream.values()) await load(kind, own);
-      else log.error({ err: error, stream: batch[0]!.stream }, 'an event could not be built: its subscribers wait');
+      else log.error({ err: error, stream: group[0]!.stream }, 'an event could not be built: its subscribers wait');
     }
   }
 
