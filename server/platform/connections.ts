@@ -48,7 +48,8 @@ export function createConnections(): Connections {
       all.add(open);
       return createConnection(open, {
         authenticate(credential) {
-          if (holder === nameOf(credential)) return;
+          // A connection may close while its caller is looked up, and nothing would release it after that.
+          if (holder === nameOf(credential) || !all.has(open)) return;
           const releaseFormer = release;
           release = count(nameOf(credential), connectionsMax);
           holder = nameOf(credential);

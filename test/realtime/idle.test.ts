@@ -142,6 +142,17 @@ test('a session may hold so many connections, and a connection so many subscript
   expect(countSubscriptions()).toBe(100);
 });
 
+test('a connection that is closed while its caller is looked up counts for nobody', () => {
+  const { open } = createConnections();
+  const credential = { kind: 'session', sessionId: 1, accountId: 1 } as const;
+  for (let cut = 0; cut < 1_000; cut += 1) {
+    const one = open(transportOn('192.0.2.1'));
+    one.closed();
+    one.authenticate(credential);
+  }
+  expect(() => open(transportOn('192.0.2.1')).authenticate(credential)).not.toThrow();
+});
+
 /** The response to a subscription of the admin over server-sent events, to its end. */
 async function askForEvents(): Promise<string> {
   const { taskId } = await startWork(admin);
