@@ -153,6 +153,29 @@ test('a connection that is closed while its caller is looked up counts for nobod
   expect(() => open(transportOn('192.0.2.1')).authenticate(credential)).not.toThrow();
 });
 
+test('who leaves while they are looked up leaves no connection behind', async () => {
+  const { taskId } = await startWork(admin);
+  const { credentials } = service.app.services;
+  const before = await connections();
+  const accepted = once(service.app.server.server, 'connection') as Promise<[Socket]>;
+  const call = request(`${service.url}/trpc/comments.onTask?input=${encodeURIComponent(JSON.stringify({ taskId }))}`, {
+    agent: false,
+    headers: headersOf(admin.pair),
+  }).on('error', () => {});
+  const find = credentials.findSession;
+  const lookedUp = vi.spyOn(credentials, 'findSession').mockImplementationOnce(async (sessionId) => {
+    const [socket] = await accepted;
+    call.destroy();
+    await once(socket, 'close');
+    return find(sessionId);
+  });
+  onTestFinished(() => lookedUp.mockRestore());
+  call.end();
+  await waitUntil(() => lookedUp.mock.settledResults[0]?.type === 'fulfilled');
+  await service.anonymous.get('/healthz');
+  expect(await connections()).toBe(before);
+});
+
 /** The response to a subscription of the admin over server-sent events, to its end. */
 async function askForEvents(): Promise<string> {
   const { taskId } = await startWork(admin);

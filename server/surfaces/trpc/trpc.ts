@@ -67,6 +67,8 @@ export async function registerTrpc(
       method: api.supportedMethods,
       url: '/trpc/:path',
       handler: (request, reply) => {
+        // Who left while they were looked up is gone before anything listens for it, so nothing would end a subscription.
+        if (reply.raw.destroyed) return void reply.hijack();
         const calls = readCalls(request);
         const { path } = request.params as { path: string };
         void (
@@ -74,6 +76,7 @@ export async function registerTrpc(
             ? answerCalls(calls, { request, reply, services })
             : fastifyRequestHandler({ ...options, req: request, res: reply, path })
         ).catch((error: unknown) => reply.send(error));
+        return undefined;
       },
     });
   });
