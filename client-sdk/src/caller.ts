@@ -144,12 +144,9 @@ export function createCaller(
     async call(operation, words, input, { idempotencyKey, ...options } = {}, credentials) {
       const isUnkeyed = words.includes('unkeyed');
       const key = isUnkeyed ? undefined : (idempotencyKey ?? randomKey());
-      const prepared = input.then((given) => callRequest(baseUrl, operation, words, given, key));
-      return request(
-        { name: operation, isUnkeyed },
-        prepared.then((sending) => ({ ...sending, credentials })),
-        options,
-        (response, signal) => readAnswer(operation, response, signal),
+      const prepared = input.then((given) => ({ ...callRequest(baseUrl, operation, words, given, key), credentials }));
+      return request({ name: operation, isUnkeyed }, prepared, options, (response, signal) =>
+        readAnswer(operation, response, signal),
       );
     },
   };

@@ -5,7 +5,7 @@ import { bearer, createCaller, noCredentials, type CallDefaults } from './caller
 import { idsOfKey, idsOfSession } from './caller-ids.ts';
 import { completeInput } from './complete-input.ts';
 import type { ClientSession, SessionOptions } from './client-session.ts';
-import type { AuthRefreshAnswer, CompanyChoice, CurrentApiKey, Operations, SignedInResult } from './contract.ts';
+import type { AuthRefreshAnswer, CompanyChoice, Operations, SignedInResult } from './contract.ts';
 import { downloadUrl, toDownload } from './download.ts';
 import { methodsOf, type MethodTargets } from './methods.ts';
 import type { Input } from './operation-types.ts';
@@ -71,12 +71,8 @@ export function createClient(options: ClientOptions): Client {
   });
   const streams = createStreams({ baseUrl, transport: events, caller, sessions });
 
-  async function readKeyHolder(options?: CallOptions): Promise<CurrentApiKey> {
-    const { data } = await caller.call('apiKeys.getCurrent', 'query', Promise.resolve(undefined), options);
-    return data as CurrentApiKey;
-  }
-
-  const loadIds = apiKey === undefined ? idsOfSession(sessions.load) : idsOfKey(async () => readKeyHolder());
+  const loadIds =
+    apiKey === undefined ? idsOfSession(sessions.load) : idsOfKey(async () => methods.apiKeys.getCurrent());
   const complete = async (name: string, words: string, input: object): Promise<object> =>
     completeInput(name, words, input, loadIds);
 
@@ -116,7 +112,7 @@ export function createClient(options: ClientOptions): Client {
       return data as SignedInResult;
     },
     async whoAmI(options = {}) {
-      if (apiKey !== undefined) return readKeyHolder(options);
+      if (apiKey !== undefined) return methods.apiKeys.getCurrent(options);
       return readSessionHolder(methods, await loadIds('whoAmI'), options);
     },
     close: streams.close,

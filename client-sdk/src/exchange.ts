@@ -30,7 +30,7 @@ export async function exchange(
       signal,
       redirect: 'error',
       credentials: 'omit',
-      ...(body === undefined ? {} : { body }),
+      body: body ?? null,
     }),
     (cause) =>
       `No answer from ${new URL(url).origin}${reasonOf(cause as Error)}: check that the service runs there, the baseUrl and the network.`,

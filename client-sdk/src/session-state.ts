@@ -31,11 +31,6 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
     }
   }
 
-  async function tell(before: Promise<void>, ...news: Parameters<NonNullable<typeof onSession>>): Promise<void> {
-    await before;
-    await onSession?.(...news);
-  }
-
   if (!session) {
     const kept = loadSession?.();
     // Also a promise of a library, or of another realm.
@@ -53,13 +48,13 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
       if (!isLoaded) await (loading ??= takeLoaded(loadSession?.()));
       return current;
     },
-    change(next, why) {
-      const isAnother = next?.id !== current?.id;
-      current = next;
+    change(changed, why) {
+      const isAnother = changed?.id !== current?.id;
+      current = changed;
       isLoaded = true;
       if (isAnother) for (const watch of watchers) watch();
       // One after another, so that the latest is stored last.
-      const telling = tell(told, next, why);
+      const telling = told.then(async () => onSession?.(changed, why));
       told = telling.catch(() => {});
       return telling;
     },
