@@ -1,5 +1,8 @@
 import type { Download } from './call-types.ts';
-import { orApiError, unexpected } from './exchange.ts';
+import { readPiece, unexpected } from './exchange.ts';
+
+/** After this time without a piece the connection is lost: the time limits of the call have ended. */
+const silenceMs = 60_000;
 
 /** The URL of a file: `{name}` in the template is a part of the path, the rest of the input is its query. */
 export function downloadUrl(template: string, input: object): string {
@@ -18,7 +21,7 @@ export function toDownload(
   operation: string,
   mediaType: string,
   response: Response,
-  signal: AbortSignal = new AbortController().signal,
+  signal: AbortSignal | undefined,
 ): Download {
   const { headers, body } = response;
   const type = (headers.get('content-type') ?? '').split(';')[0]!.trim();
@@ -29,7 +32,7 @@ export function toDownload(
     const reader = body!.getReader();
     try {
       for (;;) {
-        const { done, value } = await orApiError(operation, signal, reader.read());
+        const { done, value } = await readPiece(operation, reader, signal, silenceMs);
         if (done) return;
         yield value;
       }

@@ -1,7 +1,8 @@
 import { ApiError, type ApiErrorCode, type Issue } from './api-error.ts';
 import type { ResponseInfo } from './call-types.ts';
 import type { ApiKeyScope } from './contract.ts';
-import { unlessAborted } from './waiting.ts';
+import { connectionLost } from './transport.ts';
+import { limit, unlessAborted } from './waiting.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -68,7 +69,7 @@ export function infoOf({ status, headers: received }: Response): ResponseInfo {
 }
 
 /** A failure of the network as an API error; an abort stays what it is, and a `fetch` that ignores it is not waited for. */
-export async function orApiError<Value>(
+async function orApiError<Value>(
   operation: string,
   signal: AbortSignal,
   promise: Promise<Value>,
@@ -80,6 +81,17 @@ export async function orApiError<Value>(
     if (signal.aborted) throw signal.reason;
     throw new ApiError('NETWORK_ERROR', wordsFor(cause), { status: 0, operation, cause });
   }
+}
+
+/** Reads the next piece of a body; after a long silence the connection is lost. */
+export async function readPiece<Value>(
+  operation: string,
+  reader: { read(): Promise<Value> },
+  signal: AbortSignal | undefined,
+  silenceMs: number,
+): Promise<Value> {
+  const limited = limit(signal, silenceMs, () => connectionLost(operation));
+  return orApiError(operation, limited.signal, reader.read()).finally(limited.release);
 }
 
 /** Why a connection failed, if the platform tells: ` (ECONNREFUSED)`. Browsers do not. */

@@ -1,5 +1,5 @@
 import type { Caller } from './caller.ts';
-import { toApiError, orApiError, parse } from './exchange.ts';
+import { toApiError, parse, readPiece } from './exchange.ts';
 import { onNetwork } from './waiting.ts';
 import { connectionLost, type Transport } from './transport.ts';
 
@@ -25,13 +25,11 @@ export function createServerSentEventsTransport(caller: Caller, baseUrl: string)
       const off = onNetwork('offline', () => reading.abort(connectionLost(operation)));
       try {
         const headers = { accept: 'text/event-stream' };
-        const response = await withPatience(
-          reading,
-          operation,
-          patienceMs,
-          caller.open({ operation, url, headers }, reading.signal),
-        );
-        for await (const { event, data } of eventsOf(operation, response, reading)) {
+        const tooLong = setTimeout(() => reading.abort(connectionLost(operation)), patienceMs);
+        const response = await caller
+          .open({ operation, url, headers }, reading.signal)
+          .finally(() => clearTimeout(tooLong));
+        for await (const { event, data } of eventsOf(operation, response, reading.signal)) {
           if (event === 'connected') yield 'started';
           else if (event === 'return') return;
           else if (event === 'serialized-error') throw toApiError(operation, parse(data)) ?? connectionLost(operation);
@@ -50,30 +48,18 @@ export function createServerSentEventsTransport(caller: Caller, baseUrl: string)
 async function* eventsOf(
   operation: string,
   response: Response,
-  reading: AbortController,
+  signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent, void> {
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
   let text = '';
   for (;;) {
-    const piece = orApiError(operation, reading.signal, reader.read());
-    const { done, value } = await withPatience(reading, operation, silenceMs, piece);
+    const { done, value } = await readPiece(operation, reader, signal, silenceMs);
     if (done) return;
     const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n');
     text = blocks.pop()!;
     for (const block of blocks) yield parseBlock(block);
   }
-}
-
-/** Aborts the connection if this takes too long. */
-async function withPatience<Value>(
-  reading: AbortController,
-  operation: string,
-  ms: number,
-  promise: Promise<Value>,
-): Promise<Value> {
-  const tooLong = setTimeout(() => reading.abort(connectionLost(operation)), ms);
-  return promise.finally(() => clearTimeout(tooLong));
 }
 
 function parseBlock(block: string): ServerSentEvent {

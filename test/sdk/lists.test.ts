@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startService } from '../support/service.ts';
 import { addTask, startWork } from '../support/work.ts';
+import { startAnswering } from './answering.ts';
 import { codeOf, connect, sessionOf } from './clients.ts';
 import { startWiretap } from './wiretap.ts';
 
@@ -144,5 +145,27 @@ describe('a file', () => {
     const next = aborted.next();
     stop.abort(new Error('enough'));
     await expect(next).rejects.toThrow('enough');
+  });
+
+  test('that stalls ends after a minute of silence; a reader that pauses for longer loses nothing', async () => {
+    let write = (_piece: string): void => {};
+    const server = await startAnswering((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' }).write('half');
+      write = (piece) => void response.write(piece);
+    });
+    const file = (await connect(server.url).timesheets.csv(range))[Symbol.asyncIterator]();
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await file.next();
+    vi.advanceTimersByTime(600_000);
+    write(' and more');
+    expect((await file.next()).value).toEqual(new TextEncoder().encode(' and more'));
+    const slow = file.next();
+    vi.advanceTimersByTime(59_000);
+    write('.');
+    expect((await slow).done).toBe(false);
+    const silent = codeOf(file.next());
+    vi.advanceTimersByTime(60_100);
+    expect(await silent).toBe('NETWORK_ERROR');
   });
 });
