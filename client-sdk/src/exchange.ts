@@ -146,8 +146,10 @@ export function unexpected(operation: string, { url, status, headers }: Response
   });
 }
 
-function waitOf(seconds: number | string | null | undefined): number | undefined {
-  const ms = Number(seconds ?? Number.NaN) * 1000;
+/** The wait in seconds, or until a time of day, which proxies give. */
+function waitOf(given: number | string | null | undefined): number | undefined {
+  const seconds = Number(given ?? Number.NaN);
+  const ms = seconds >= 0 ? seconds * 1000 : Math.max(0, Date.parse(String(given)) - Date.now());
   return Number.isFinite(ms) ? ms : undefined;
 }
 

@@ -89,6 +89,19 @@ describe('another try', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  test('waits until the time of day that a proxy says', async () => {
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+    const server = await startAnswering(
+      (response) => void response.writeHead(503, { 'retry-after': inAnHour }).end('Closed for maintenance'),
+      refuse(429, 'RATE_LIMITED', { 'retry-after': new Date(0).toUTCString() }),
+    );
+    const client = connect(server.url, { retries: 0, timeoutMs: 7_200_000 });
+    const { retryAfterMs } = await errorOf(client.tasks.list(company));
+    expect(retryAfterMs).toBeGreaterThan(3_590_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(3_600_000);
+    expect(await errorOf(client.tasks.list(company))).toMatchObject({ retryAfterMs: 0 });
+  });
+
   test('waits as long as the service says', async () => {
     const server = await startAnswering(refuse(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '1' }), answer({}));
     const before = performance.now();
