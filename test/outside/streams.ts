@@ -66,7 +66,9 @@ export const overWebSocket: Subscribe = async (url, pair, path, input) => {
     socket.send(JSON.stringify({ id: 1, method: 'subscription', params: { path, input } }));
   });
   socket.on('message', (bytes: Buffer) => {
-    const { result, error } = JSON.parse(bytes.toString()) as Message;
+    const text = bytes.toString();
+    if (text === 'PING') return socket.send('PONG');
+    const { result, error } = JSON.parse(text) as Message;
     if (error) state.code = error.data.code;
     if (result?.type === 'started') state.isStarted = true;
     if (result?.type === 'data') take(result.data);
