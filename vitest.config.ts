@@ -1,12 +1,9 @@
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { findMemoryFolder } from './test/support/memory-folder.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 process.env['TMPDIR'] ??= findMemoryFolder();
-// The processes of the tests keep what they compile, where `npm start` does.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
 export default defineConfig({
   test: {
@@ -15,8 +12,6 @@ export default defineConfig({
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     isolate: false,
-    // Node loads the files as it does for users. Through Vite they took a quarter more processor time.
-    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Files mostly compute and sometimes wait, for processes and for time to pass: on two cores three at once took 454 s on the
     // embedded database and 280 s on a server, two took 584 and 355. Each needs 1.6 GB.
     maxWorkers: totalmem() > 12e9 ? 3 : 2,

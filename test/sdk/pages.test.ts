@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { hydrate, InfiniteQueryObserver, QueryObserver, type QueryClient, type QueryKey } from '@tanstack/react-query';
 import { extract } from 'tar';
-import { transformWithOxc } from 'vite';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   createClient,
@@ -42,23 +40,13 @@ for (const name of ['@tanstack', '@types', 'react', 'react-dom'])
   await symlink(join(root, 'node_modules', name), join(modules, name));
 
 const files: string[] = [];
-/** What Node cannot read itself. */
-const compiled = new Map<string, string>();
 for (const page of ['server-side-rendering', 'react'])
   for (const { language, text } of await blocksOf(`client-sdk/docs/${page}.md`)) {
     if (language === 'sh') continue;
     const [, name] = /^\/\/ (\S+\.tsx?)\n/.exec(text)!;
     files.push(name!);
     await writeFile(join(folder, name!), text);
-    if (name!.endsWith('.tsx'))
-      compiled.set(pathToFileURL(join(folder, name!)).href, (await transformWithOxc(text, name!)).code);
   }
-registerHooks({
-  load(url, context, next) {
-    const source = compiled.get(url);
-    return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };
-  },
-});
 
 test('the code of the pages compiles with what is published, strictly', async () => {
   expect(files.toSorted()).toEqual([
