@@ -107,6 +107,7 @@ async function keepForNextRun(
       and payload ->> 'employeeId' = ${String(person.employeeId)}`.execute(database.db);
 }
 
+/** What `fold` makes of a name. */
 const foldedName = sql<string>`lower(normalize(regexp_replace(name, '[\\s\\u00a0\\u202f]+', ' ', 'g')))`;
 
 /** Without what a colleague is called too: a text with it may mean the colleague. */

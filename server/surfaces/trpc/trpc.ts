@@ -67,7 +67,7 @@ export async function registerTrpc(
       method: api.supportedMethods,
       url: '/trpc/:path',
       handler: (request, reply) => {
-        // Who left while they were looked up is gone before anything listens for it, so nothing would end a subscription.
+        // The caller left during authentication: no later event of this connection would end a subscription.
         if (reply.raw.destroyed) return void reply.hijack();
         const calls = readCalls(request);
         const { path } = request.params as { path: string };
