@@ -3,11 +3,11 @@ import { isReference, type Label, type Table } from '../../../db/catalogue.ts';
 import { recomputeProjectTime, recomputeWorkDays } from '../../../db/derived/work-time.ts';
 import type { Db } from '../../../db/open.ts';
 import { writeOwnEntry } from '../../kernel/audit-log.ts';
-import { enqueueJob, enqueueJobs } from '../../kernel/job.ts';
+import { enqueueJob } from '../../kernel/job.ts';
 import { erasedAddress, erasedNames } from '../employees/erased.ts';
 import { placesOf } from '../employees/plan-limit.ts';
 import { searchTextOf } from '../employees/queries.ts';
-import { sendInvitation } from '../memberships/invitation-mail.ts';
+import { mailInvitations } from '../memberships/invitation-mail.ts';
 import { runsAtMostMs } from '../timers/close-timer.ts';
 import { timerOverdue } from '../timers/jobs.ts';
 import { checkedRow } from './checked-row.ts';
@@ -254,11 +254,8 @@ async function enqueueWork(
     select company_id, employee_id, email, ${sendsInvitations ? now : null}::timestamptz, ${now}
     from employees where company_id = ${companyId} and is_active and not is_deleted order by employee_id
     returning invitation_id as id`.execute(db);
-  const mails = invited.rows.map(({ id }) => ({
-    dedupeKey: `${companyId} ${id}`,
-    payload: { companyId, invitationId: id },
-  }));
-  if (sendsInvitations) await enqueueJobs(db, sendInvitation, mails, now);
+  const ids = invited.rows.map(({ id }) => id);
+  if (sendsInvitations) await mailInvitations(db, companyId, ids, now);
   return invited.rows.length;
 }
 

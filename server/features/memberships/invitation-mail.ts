@@ -7,7 +7,7 @@ import { renderMail } from '../../mail/mail-template.ts';
 import { selectOpenInvitations } from './open-invitations.ts';
 
 /** Mails an invitation with a link that proves the address, unless the invitation has ended. */
-export const sendInvitation = jobHandler({
+const sendInvitation = jobHandler({
   name: 'send-invitation',
   queue: 'mail',
   payload: z.object({ companyId: z.int(), invitationId: z.int() }),
@@ -47,19 +47,34 @@ export const sendInvitation = jobHandler({
   },
 });
 
+/** Enqueues the mails of invitations, one job for each. */
+export async function mailInvitations(
+  db: Db,
+  companyId: number,
+  invitationIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  const jobs = invitationIds.map((invitationId) => ({
+    dedupeKey: `${companyId} ${invitationId}`,
+    payload: { companyId, invitationId },
+  }));
+  await enqueueJobs(db, sendInvitation, jobs, now);
+}
+
 /** Mails the invitations of a reopened company whose mails were due while it was closed: these have no link yet. */
 export async function mailHeldInvitations(db: Db, companyId: number, now: Date): Promise<void> {
   const held = await selectOpenInvitations(db)
     .where('i.company_id', '=', companyId)
     .where('i.mailed_at', 'is not', null)
     .where('i.token_hash', 'is', null)
-    .select('i.invitation_id as invitationId')
+    .select('i.invitation_id as id')
     .execute();
-  const jobs = held.map(({ invitationId }) => ({
-    dedupeKey: `${companyId} ${invitationId}`,
-    payload: { companyId, invitationId },
-  }));
-  await enqueueJobs(db, sendInvitation, jobs, now);
+  await mailInvitations(
+    db,
+    companyId,
+    held.map(({ id }) => id),
+    now,
+  );
 }
 
 export const handlers: AnyJobHandler[] = [sendInvitation];

@@ -2,9 +2,8 @@ import type { Db } from '../../../db/open.ts';
 import { Superseded } from '../../errors/errors.ts';
 import type { Tokens } from '../../platform/tokens.ts';
 import { notifyAccountOwner } from '../notices/account-notice.ts';
-import { sendInvitation } from './invitation-mail.ts';
-import { enqueueJob } from '../../kernel/job.ts';
 import { endAccess, type EmployeeRef, type Ending } from './end-access.ts';
+import { mailInvitations } from './invitation-mail.ts';
 import { takeInvitationMail } from './mail-limits.ts';
 
 /*
@@ -40,9 +39,7 @@ export async function inviteEmployee(
     })
     .returning('invitation_id')
     .executeTakeFirstOrThrow();
-  if (!isMailed) return;
-  const payload = { companyId, invitationId };
-  await enqueueJob(db, sendInvitation, { dedupeKey: `${companyId} ${invitationId}`, payload, now });
+  if (isMailed) await mailInvitations(db, companyId, [invitationId], now);
 }
 
 /**
