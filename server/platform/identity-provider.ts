@@ -77,7 +77,7 @@ export function createIdentityProvider(
       if (claims.iat! > clock.now().getTime() / 1000 + toleranceSeconds) throw INVALID_IDENTITY_TOKEN();
       if (nonce !== undefined && nonce !== null && !isNonce(claims['nonce'], nonce))
         throw INVALID_IDENTITY_TOKEN({ detail: 'The nonce is not the one of the identity token.' });
-      const identity = { issuer, subject, tokenHash: hashOf(token), expiresAt: new Date(claims.exp! * 1000) };
+      const identity = { issuer, subject, tokenHash: hashOf(token), expiresAt: storable(claims.exp!) };
       if (email === undefined || email === null) return { ...identity, email: null };
       // Apple sends the flag as a string.
       const isProved = isVerified === true || isVerified === 'true';
@@ -93,6 +93,9 @@ export function createIdentityProvider(
 function isStorable(subject: string | undefined): subject is string {
   return subject !== undefined && /^[^\p{C}]+$/u.test(subject) && subject.length <= subjectMax;
 }
+
+/** The database, and `Date`, know no end of a token beyond the year 9999. */
+const storable = (seconds: number): Date => new Date(Math.min(seconds * 1000, Date.UTC(9999, 0)));
 
 /** OpenID Connect Core 3.1.3.7: no unknown audience, and the authorized party is one of ours. */
 function isForUs({ aud, azp }: JWTPayload, audiences: string[]): boolean {

@@ -135,6 +135,16 @@ describe('a Google login', () => {
     expect(await countAccounts('m@example.com')).toBe(0);
   });
 
+  test.each([1e13, 1e300])('takes a token that its issuer lets live for %s seconds', async (expiresInSeconds) => {
+    const token = await google.sign({
+      subject: `long-${expiresInSeconds}`,
+      email: `long-${expiresInSeconds}@example.com`,
+      expiresInSeconds,
+    });
+    expect((await loginByGoogle({ token })).status).toBe(200);
+    expect(errorOf(await loginByGoogle({ token }))).toEqual({ status: 401, code: 'INVALID_IDENTITY_TOKEN' });
+  });
+
   test('makes one account of twenty first logins at once', async () => {
     const tokens = await Promise.all(
       Array.from({ length: 20 }, () => google.sign({ subject: 'parallel', email: 'parallel@example.com' })),
