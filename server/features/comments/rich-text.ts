@@ -20,14 +20,15 @@ export function plainTextOf(richText: string): string {
     .trim();
 }
 
-/** The beginning of a text, cut at a whole character. */
-export function excerptOf(text: string, charactersMax: number): string {
-  const characters = Array.from(text.slice(0, 2 * (charactersMax + 1)));
-  if (characters.length <= charactersMax) return text;
-  return `${characters
-    .slice(0, charactersMax - 1)
-    .join('')
-    .trimEnd()}…`;
+const graphemes = new Intl.Segmenter();
+
+/** The beginning of a text, at most so many code points, cut where a character as people see it ends (a family is seven code points). */
+export function excerptOf(text: string, lengthMax: number): string {
+  const codePoints = Array.from(text.slice(0, 2 * (lengthMax + 1)));
+  if (codePoints.length <= lengthMax) return text;
+  const fits = codePoints.slice(0, lengthMax - 1).join('').length;
+  const end = graphemes.segment(text.slice(0, 2 * fits + 1)).containing(fits)!.index;
+  return `${text.slice(0, end === 0 ? fits : end).trimEnd()}…`;
 }
 
 /** A message in a request; see {@link readMessage}. */

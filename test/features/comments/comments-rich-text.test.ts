@@ -303,6 +303,10 @@ describe('the plain text of a message', () => {
     expect(excerptOf('😀😀😀😀', 4)).toBe('😀😀😀😀');
     expect(excerptOf('😀😀😀😀😀', 4)).toBe('😀😀😀…');
     expect(excerptOf('short', 200)).toBe('short');
+    const family = '👨‍👩‍👧‍👦';
+    expect(excerptOf(`ab${family}${family}`, 8)).toBe('ab…');
+    expect(excerptOf(`ab${family}${family}`, 10)).toBe(`ab${family}…`);
+    expect(excerptOf(`a${'\u0301'.repeat(20)}`, 4)).toBe('a\u0301\u0301…');
   });
 });
 
