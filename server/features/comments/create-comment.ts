@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrder } from '../../../db/pipeline/in-order.ts';
-import { notFoundIn } from '../../errors/errors.ts';
+import { invalid, notFoundIn } from '../../errors/errors.ts';
 import { rule } from '../../errors/issues.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
@@ -82,7 +82,7 @@ export const createComment = member('comments')
       () => reserveCommentId(db),
     ]);
     if (!task) throw notFoundIn('taskId');
-    if (!hasParent) throw notFoundIn('reply_to');
+    if (!hasParent) throw invalid(['reply_to'], 'must be a comment of the same task', 'not_found');
 
     const comment: NewComment = {
       companyId,

@@ -202,7 +202,7 @@ describe('writing a comment', () => {
     for (const reply_to of [2 ** 40, elsewhere._id, foreign._id]) {
       const answer = await write(grace, { reply_to });
       expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['reply_to'] });
-      expect(answer.body.issues[0].code).toBe('not_found');
+      expect(answer.body.issues[0]).toMatchObject({ code: 'not_found', message: 'must be a comment of the same task' });
     }
     expect((await read(eve, foreignTask)).body.comments[0].replies).toEqual([]);
   });
