@@ -17,18 +17,8 @@ export type Eraser = {
 /** A name in a form in which two that look the same are the same. */
 export const fold = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').toLowerCase();
 
-/**
- * A text as it stands in plain text, in stored rich text, and in addresses of the web, with its accents in one character or in
- * characters of their own.
- */
-function spellings(text: string): string[] {
-  const plain = text.replaceAll(/\s+/g, ' ');
-  const forms = [plain.normalize('NFC'), plain.normalize('NFD')];
-  return [...new Set(forms.flatMap((form) => [form, textToHtml(form), encodeURIComponent(form)]))];
-}
-
-/** The white space between two words in any text, and as JSON and addresses of the web have it. */
-const gap = String.raw`(?:[ \n\r\t\u00a0\u202f]|\\[nrt])+`;
+/** The white space between two words in any text, and as JSON, rich text and addresses of the web have it. */
+const gap = String.raw`(?:[ \n\r\t\u00a0\u202f]|\\[nrt]|<br />)+`;
 const encodedGap = String.raw`(?:%20|\+|%C2%A0)`;
 
 /** For both kinds of regular expressions. */
@@ -37,6 +27,25 @@ const toRegExp = (text: string): string =>
     .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
     .replaceAll(' ', gap)
     .replaceAll('%20', encodedGap);
+
+const writings = [(text: string) => text, textToHtml, encodeURIComponent];
+
+/**
+ * Regular expressions of a text in plain text, in stored rich text and in addresses of the web, each of its accents in one
+ * character or in characters of their own. `coded` is how that text is stored.
+ */
+function patternsOf(text: string, coded = (written: string) => written): string[] {
+  const letters = Array.from(text.replaceAll(/\s+/g, ' ').normalize('NFC'));
+  const patterns = writings.map((write) => {
+    const patternOf = (form: string) => toRegExp(coded(write(form)));
+    return letters.map((letter) => eitherOf(patternOf(letter), patternOf(letter.normalize('NFD')))).join('');
+  });
+  return [...new Set(patterns)];
+}
+
+const eitherOf = (one: string, other: string): string => (one === other ? one : `(?:${one}|${other})`);
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** A name of one word may be any word. */
 const isTelling = (name: string): boolean => /\S\s+\S/.test(name);
@@ -53,15 +62,15 @@ export function createEraser({ names, addresses }: KnownAs, employeeId: number):
     return name ? without.replaceAll(name, erasedName(employeeId)) : without;
   };
   const erase = <Value>(value: Value): Value => eraseIn(value, { employeeId, inText }) as Value;
-  const inJson = [...telling, ...addresses].flatMap(spellings).map((text) => JSON.stringify(text).slice(1, -1));
-  return { pattern: inJson.map(toRegExp).join('|') || matchesNothing, erase };
+  const patterns = [...telling, ...addresses].flatMap((text) => patternsOf(text, inJson));
+  return { pattern: patterns.join('|') || matchesNothing, erase };
 }
 
 function wordPattern(words: string[], before: string, after: string): RegExp | undefined {
   // The longest first, so that a name that begins like another one is found whole.
-  const alternatives = words.flatMap(spellings).toSorted((one, other) => other.length - one.length);
-  if (alternatives.length === 0) return undefined;
-  return new RegExp(`${before}(?:${alternatives.map(toRegExp).join('|')})${after}`, 'giu');
+  const longestFirst = words.toSorted((one, other) => other.length - one.length);
+  if (longestFirst.length === 0) return undefined;
+  return new RegExp(`${before}(?:${longestFirst.flatMap((word) => patternsOf(word)).join('|')})${after}`, 'giu');
 }
 
 type Within = { employeeId: number; inText(text: string): string };
