@@ -143,6 +143,20 @@ describe('tRPC over HTTP', () => {
     expect(await send('POST', '/trpc/sessions.list', '{}')).toMatchObject({ status: 405, allow: 'GET' });
   });
 
+  test.each(['PUT', 'QUERY', 'DELETE'])('refuses %s before it looks at the body or at who calls', async (method) => {
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data']) {
+      const { status, headers, body } = await anonymous.send(method, '/trpc/auth.login', '{', {
+        headers: { 'content-type': type },
+      });
+      expect({ type, status, allow: headers.get('allow'), code: body.error.data.code }).toEqual({
+        type,
+        status: 405,
+        allow: 'GET, HEAD, OPTIONS, POST',
+        code: 'METHOD_NOT_ALLOWED',
+      });
+    }
+  });
+
   test('answers a batch of as many calls as it takes', async () => {
     const batched = clientOf(httpBatchLink);
     const answers = await Promise.all(

@@ -15,6 +15,7 @@ import { answerCalls, readerOfCalls, type ReadCalls } from './trpc-calls.ts';
 /** The most calls that one HTTP request may carry. */
 const batchMax = 50;
 
+const allowed = ['GET', 'HEAD', 'OPTIONS', 'POST'];
 const allowOf = { query: 'GET', mutation: 'POST', subscription: 'GET', unknown: 'GET, POST' };
 
 type HandlerOptions = FastifyHandlerOptions<AnyTRPCRouter, FastifyRequest, FastifyReply>;
@@ -45,12 +46,12 @@ export async function registerTrpc(
     );
     api.addHook('onRequest', (request, reply, done) => {
       if (request.method === 'OPTIONS') {
-        reply.status(204).header('Allow', 'GET, OPTIONS, POST').send();
+        reply.status(204).header('Allow', allowed.join(', ')).send();
         return undefined;
       }
-      // Request, which tRPC creates, does not support this method.
-      if (request.method === 'TRACE') {
-        reply.header('Allow', 'GET, OPTIONS, POST');
+      // Before anything else of the request is judged: a wrong method is wrong with any body.
+      if (!allowed.includes(request.method)) {
+        reply.header('Allow', allowed.join(', '));
         return done(METHOD_NOT_ALLOWED());
       }
       // tRPC's clients can put credentials into the URL, where logs and histories store them.
