@@ -116,6 +116,16 @@ describe('a browser', () => {
     },
   );
 
+  test('may ask for what does not exist, and reads that it does not', async () => {
+    const origin = 'https://app.example.test';
+    expect((await preflight('/nope/', origin)).headers.get('access-control-allow-origin')).toBe(origin);
+    for (const headers of [{}, { origin } as Record<string, string>])
+      expect(errorOf(await anonymous.send('OPTIONS', '/nope/', undefined, { headers }))).toEqual({
+        status: 404,
+        code: 'ROUTE_NOT_FOUND',
+      });
+  });
+
   test('of another origin is told nothing', async () => {
     const { headers } = await preflight('/login/', 'https://evil.example.test');
     expect(headers.get('access-control-allow-origin')).toBeNull();

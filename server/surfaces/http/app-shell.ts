@@ -125,13 +125,17 @@ function checkRequests(app: FastifyInstance, methods: Methods): void {
     for (const name in params) if (params[name] === '') return done(routeNotFound(request));
     const { expect } = request.headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') return done(EXPECTATION_FAILED());
-    if (!request.is404) return done();
+    if (!request.is404 && !isStrayOptions(request)) return done();
     const allow = methods.ofUnroutable(request);
     if (allow === undefined) return done(routeNotFound(request));
     void reply.header('Allow', allow);
     return done(METHOD_NOT_ALLOWED());
   });
 }
+
+/** CORS has a route that takes OPTIONS on any path. Preflights are answered there, so that a page sees the 404 of its request. */
+const isStrayOptions = ({ routeOptions, headers }: FastifyRequest): boolean =>
+  routeOptions.url === '*' && headers['access-control-request-method'] === undefined;
 
 function logAnswers(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
