@@ -49,7 +49,13 @@ export type Window = {
 };
 
 export async function openWindow(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Window> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-GB',
+    // Drawing what moves takes a fifth of the processor time of all tests in a browser; phone.slow.test.ts sees it.
+    reducedMotion: 'reduce',
+    ...options,
+  });
   // Slow machines are no trouble; a page that never gets there is.
   context.setDefaultTimeout(15_000);
   const told: string[] = [];

@@ -147,7 +147,7 @@ async function tour(visitor: Visitor, look: (view: string) => Promise<void>): Pr
 describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
   test.each(['light', 'dark'] as const)('has no barriers that axe can find, in %s colours', async (colorScheme) => {
     await stage.service.signIn(emailOf.amara);
-    const visitor = await stage.arrive({ colorScheme, reducedMotion: 'reduce' });
+    const visitor = await stage.arrive({ colorScheme });
     // Only the colours differ.
     const rules = colorScheme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined;
     const found: string[] = [];
