@@ -12,7 +12,7 @@ import { startProxy } from '../support/proxy.ts';
 import { addTask } from '../support/work.ts';
 import { waitFor, waitUntil } from '../support/waiting.ts';
 
-const writes = 5_000;
+const writes = 2_000;
 const writers = 12;
 const taskCount = 6;
 
