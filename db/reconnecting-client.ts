@@ -24,13 +24,13 @@ export function openReconnecting(
 
   async function connect(): Promise<void> {
     const next = new pg.Client(config);
+    let isReplaced = false;
+    // Its end may come long after the error that was its last one.
     const replace = () => {
       if (client === next) client = undefined;
-      if (isClosed || timer !== undefined) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        void connect();
-      }, waitMs).unref();
+      if (isClosed || isReplaced) return;
+      isReplaced = true;
+      timer = setTimeout(() => void connect(), waitMs).unref();
       waitMs = Math.min(waitMs * 2, reconnectMs.longest);
     };
     next.on('error', () => {
