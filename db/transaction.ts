@@ -24,6 +24,7 @@ export type LazyTransaction = {
    * as briefly as possible. If one fails, everything is rolled back. A further statement is refused.
    */
   commitBehind<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers>;
+  /** Never rejects: its reason is what callers are told. Where the connection is lost, the server rolls back. */
   rollback(): Promise<void>;
 };
 
@@ -111,7 +112,7 @@ export function beginLazily(
       }
     });
 
-  const rollback = () => end(({ connection }) => driver.rollbackTransaction(connection));
+  const rollback = () => end(({ connection }) => driver.rollbackTransaction(connection).catch(() => {}));
 
   async function commitBehind<const Answers extends readonly unknown[]>(steps: Steps<Answers>): Promise<Answers> {
     const sent = await sendInOrder(handle, steps).catch(async (error: unknown) => {

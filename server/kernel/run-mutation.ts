@@ -85,8 +85,7 @@ async function runInTransaction<Result extends { ok: boolean }>(
       signalCommit(ctx.services, transaction.db);
       return result;
     } catch (error) {
-      const { log } = ctx.services;
-      await transaction.rollback().catch((cause: unknown) => log.warn({ err: cause }, 'a rollback failed'));
+      await transaction.rollback();
       throw error;
     }
   });

@@ -1,8 +1,9 @@
 import { AbortedTransactionError, CompiledQuery, PostgresDialect, sql, type Driver } from 'kysely';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, inject, test } from 'vitest';
 import type { Db } from '../../db/open.ts';
-import { beginLazily } from '../../db/transaction.ts';
+import { beginLazily, transact } from '../../db/transaction.ts';
 import { openClone } from '../support/database.ts';
+import { runOn, type Template } from '../support/template.ts';
 
 // One connection, as the embedded database has: its holder blocks all others.
 const database = await openClone({ connectionsMax: 1 });
@@ -47,6 +48,20 @@ test('what was rolled back is gone, what was committed is there, and the connect
   await dropped.rollback();
   expect([await isKept('kept@example.com'), await isKept('dropped@example.com')]).toEqual([true, false]);
 });
+
+test.runIf(inject('template').kind === 'server')(
+  'what made a transaction fail is what its caller hears, also where the connection is lost then',
+  async () => {
+    const failing = transact(database, async (db) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+      const template = inject('template') as Extract<Template, { kind: 'server' }>;
+      await runOn(template.url, `select pg_terminate_backend(${rows[0]!.pid}, 5000)`);
+      throw new Error('the reason');
+    });
+    await expect(failing).rejects.toThrow('the reason');
+    await database.ping();
+  },
+);
 
 test('statements that come at once share one transaction, which opens once', async () => {
   let opened = 0;
