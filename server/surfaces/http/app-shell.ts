@@ -3,13 +3,7 @@ import type { Socket } from 'node:net';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
-import {
-  EXPECTATION_FAILED,
-  MALFORMED_REQUEST,
-  METHOD_NOT_ALLOWED,
-  ROUTE_NOT_FOUND,
-  UNSUPPORTED_MEDIA_TYPE,
-} from '../../errors/errors.ts';
+import { EXPECTATION_FAILED, MALFORMED_REQUEST, ROUTE_NOT_FOUND, UNSUPPORTED_MEDIA_TYPE } from '../../errors/errors.ts';
 import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
 import { refuseWhileClosing } from './closing.ts';
 import { compressAnswers } from './compression.ts';
@@ -125,17 +119,15 @@ function checkRequests(app: FastifyInstance, methods: Methods): void {
     for (const name in params) if (params[name] === '') return done(routeNotFound(request));
     const { expect } = request.headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') return done(EXPECTATION_FAILED());
-    if (!request.is404 && !isStrayOptions(request)) return done();
-    const allow = methods.ofUnroutable(request);
-    if (allow === undefined) return done(routeNotFound(request));
-    void reply.header('Allow', allow);
-    return done(METHOD_NOT_ALLOWED());
+    // CORS has a route that takes OPTIONS on any path.
+    const isForAll = request.routeOptions.url === '*';
+    if (!request.is404 && !isForAll) return done();
+    if (methods.answer(request, reply, done)) return undefined;
+    // A page sees the 404 of its request only where the preflight succeeds.
+    if (isForAll && request.headers['access-control-request-method'] !== undefined) return done();
+    return done(routeNotFound(request));
   });
 }
-
-/** CORS has a route that takes OPTIONS on any path. Preflights are answered there, so that a page sees the 404 of its request. */
-const isStrayOptions = ({ routeOptions, headers }: FastifyRequest): boolean =>
-  routeOptions.url === '*' && headers['access-control-request-method'] === undefined;
 
 function logAnswers(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
