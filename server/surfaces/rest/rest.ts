@@ -1,5 +1,5 @@
 import { proceduresOf } from '../../kernel/definitions.ts';
-import type { AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { neverAborted, runChain } from '../../kernel/chain.ts';
@@ -21,8 +21,9 @@ import { authenticateCaller, requestInfo } from '../http/request-info.ts';
  */
 export function registerRest(app: FastifyInstance, router: AnyTRPCRouter, services: Services): Operation[] {
   const operations = operationsOf(router);
+  const procedures = proceduresOf(router);
   for (const operation of operations) {
-    const handler = handlerOf(operation, router, services);
+    const handler = handlerOf(operation, procedures.get(operation.name)!, services);
     for (const url of spellings(operation.path)) {
       app.route({
         method: operation.method,
@@ -48,10 +49,9 @@ function spellings(path: string): string[] {
   return url.endsWith('/') ? [url, url.slice(0, -1)] : [url];
 }
 
-function handlerOf(operation: Operation, router: AnyTRPCRouter, services: Services) {
+function handlerOf(operation: Operation, procedure: AnyTRPCProcedure, services: Services) {
   const readInput = inputReader(operation);
   const { name: path, type } = operation;
-  const procedure = proceduresOf(router).get(path)!;
   const mayCompress = isCompressible(operation.meta);
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
