@@ -20,14 +20,13 @@ export function plainTextOf(richText: string): string {
     .trim();
 }
 
-const graphemes = new Intl.Segmenter();
-
 /** The beginning of a text, at most so many code points, cut where a character as people see it ends (a family is seven code points). */
 export function excerptOf(text: string, lengthMax: number): string {
   const codePoints = Array.from(text.slice(0, 2 * (lengthMax + 1)));
   if (codePoints.length <= lengthMax) return text;
   const fits = codePoints.slice(0, lengthMax - 1).join('').length;
-  const end = graphemes.segment(text.slice(0, 2 * fits + 1)).containing(fits)!.index;
+  // Made here: the first one takes 13 ms, which a start need not.
+  const end = new Intl.Segmenter().segment(text.slice(0, 2 * fits + 1)).containing(fits)!.index;
   return `${text.slice(0, end === 0 ? fits : end).trimEnd()}…`;
 }
 
