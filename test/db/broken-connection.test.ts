@@ -20,7 +20,7 @@ describe.runIf(template.kind === 'server')('a connection that breaks', () => {
     proxy.cut();
     await expect(statement).rejects.toThrow('Connection terminated');
     await expect(sql`select 1`.execute(idle.db)).rejects.toThrow('not queryable');
-    for (const transaction of [idle, busy]) await expect(transaction.rollback()).rejects.toThrow('not queryable');
+    for (const transaction of [idle, busy]) await transaction.rollback();
     await expect(database.ping()).rejects.toThrow('ECONNRESET');
 
     proxy.restore();
