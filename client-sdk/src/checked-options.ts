@@ -1,5 +1,3 @@
-import type { EventsTransport } from './streams.ts';
-
 /* Checks the options of a client at once: later they would fail with unclear errors. */
 
 const example = 'such as https://api.example.com';
@@ -22,10 +20,4 @@ export function checkedApiKey(apiKey: string | undefined): string | undefined {
   if (apiKey === undefined || /^wms_[\w-]+$/.test(apiKey)) return apiKey;
   const problem = apiKey.trim() === '' ? 'is empty' : 'is no key of this service, or has something before or after it';
   throw new TypeError(`The apiKey ${problem}: give it as it was shown (wms_…), or leave it out and sign in.`);
-}
-
-/** A transport of events that this platform has. */
-export function checkedTransport(events: EventsTransport = 'auto'): EventsTransport {
-  if (events !== 'websocket' || typeof WebSocket !== 'undefined') return events;
-  throw new TypeError("This platform has no WebSocket (Node has one since 22): leave out events: 'websocket'.");
 }

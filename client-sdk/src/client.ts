@@ -1,5 +1,5 @@
 import type { CallOptions, WithResponse } from './call-types.ts';
-import { checkedApiKey, checkedBaseUrl, checkedTransport } from './checked-options.ts';
+import { checkedApiKey, checkedBaseUrl } from './checked-options.ts';
 import { isApiError } from './api-error.ts';
 import { bearer, createCaller, noCredentials, type CallDefaults } from './caller.ts';
 import { idsOfKey, idsOfSession } from './caller-ids.ts';
@@ -19,7 +19,7 @@ export interface ClientOptions extends SessionOptions, CallDefaults {
   baseUrl: string;
   /** For scripts: an API key (`wms_…`) instead of a session. */
   apiKey?: string | undefined;
-  /** The transport of events: a WebSocket, or server-sent events if a WebSocket fails (`auto`). */
+  /** The transport of events: a WebSocket, or server-sent events if a WebSocket fails (`auto`) or the platform has none. */
   events?: EventsTransport | undefined;
   /** Sends the requests; the platform's `fetch` by default. */
   fetch?: typeof globalThis.fetch | undefined;
@@ -49,7 +49,7 @@ export interface Client extends Operations {
 }
 
 /**
- * Makes a client. Throws a TypeError for a `baseUrl` or an `apiKey` that cannot be one, and for a transport that the platform lacks.
+ * Makes a client. Throws a TypeError where `baseUrl` or `apiKey` cannot be one.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://api.example.com', ...keepSessionIn(localStorage) });
@@ -57,9 +57,9 @@ export interface Client extends Operations {
  * for await (const task of client.tasks.list({ company_id: client.session!.company!.company_id })) show(task);
  */
 export function createClient(options: ClientOptions): Client {
+  const { events = 'auto' } = options;
   const baseUrl = checkedBaseUrl(options.baseUrl);
   const apiKey = checkedApiKey(options.apiKey);
-  const transport = checkedTransport(options.events);
   const fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const caller = createCaller(fetch, baseUrl, options, () => sessions);
   const sessions = createSessions(apiKey === undefined ? options : {}, async (refresh_token) => {
@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions): Client {
     const { data } = await caller.call('auth.refresh', 'unkeyed mutation', input, once, noCredentials);
     return data as AuthRefreshAnswer;
   });
-  const streams = createStreams({ baseUrl, transport, caller, sessions });
+  const streams = createStreams({ baseUrl, transport: events, caller, sessions });
 
   const loadIds =
     apiKey === undefined ? idsOfSession(sessions.load) : idsOfKey(async () => methods.apiKeys.getCurrent());

@@ -38,7 +38,7 @@ export function createStreams({
   let isBlocked = transport === 'sse' || typeof WebSocket === 'undefined';
 
   const transports: TransportChoice = {
-    current: () => (isBlocked && transport !== 'websocket' ? serverSentEvents : socket),
+    current: () => (isBlocked ? serverSentEvents : socket),
     failed(tried: Transport, failures: number) {
       if (transport !== 'auto' || typeof WebSocket === 'undefined' || isOffline()) return;
       isBlocked = tried === socket && (!socket.hasWorked() || failures >= socketFailuresMax);

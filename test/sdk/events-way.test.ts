@@ -45,6 +45,19 @@ describe('the way that events come', () => {
     ]);
   });
 
+  test.each(['websocket', 'auto'] as const)(
+    'is server-sent events where %s is asked for and there is none',
+    async (events) => {
+      vi.stubGlobal('WebSocket', undefined);
+      onTestFinished(() => void vi.unstubAllGlobals());
+      const taskId = await addTask(admin, projectId);
+      const heard = onTask(connect(url, { session: sessionOf(reader.pair), events }), taskId);
+      await heard.isLive();
+      await say(taskId, 'Heard?');
+      await heard.hears(1);
+    },
+  );
+
   test('becomes server-sent events where WebSockets get through no more, and loses nothing by that', async () => {
     const taskId = await addTask(admin, projectId);
     const line = await startWiretap(url);

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from 'work-management-client';
 import { findFreePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
@@ -52,13 +52,6 @@ describe('a client is not made', () => {
       expect(said).not.toContain('secret');
     },
   );
-});
-
-test('a client is not made for WebSockets where the platform has none, and streams without them otherwise', () => {
-  vi.stubGlobal('WebSocket', undefined);
-  onTestFinished(() => void vi.unstubAllGlobals());
-  expect(errorOfClient({ baseUrl: url, events: 'websocket' })).toMatch(/^This platform has no WebSocket .+: .+\.$/);
-  for (const events of ['auto', 'sse', undefined] as const) createClient({ baseUrl: url, events }).close();
 });
 
 describe('a call says', () => {
