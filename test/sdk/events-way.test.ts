@@ -51,10 +51,12 @@ describe('the way that events come', () => {
       vi.stubGlobal('WebSocket', undefined);
       onTestFinished(() => void vi.unstubAllGlobals());
       const taskId = await addTask(admin, projectId);
-      const heard = onTask(connect(url, { session: sessionOf(reader.pair), events }), taskId);
+      const line = await startWiretap(url);
+      const heard = onTask(connect(line.url, { session: sessionOf(reader.pair), events }), taskId);
       await heard.isLive();
       await say(taskId, 'Heard?');
       await heard.hears(1);
+      expect(line.requests().map((request) => request.replace(/input=.*/, ''))).toEqual(['GET /trpc/comments.onTask?']);
     },
   );
 
