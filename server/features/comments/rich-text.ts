@@ -20,7 +20,7 @@ export function plainTextOf(richText: string): string {
     .trim();
 }
 
-/** The beginning of a text, at most so many code points, cut where a character as people see it ends (a family is seven code points). */
+/** The beginning of a text, at most so many code points, cut where a character as people see it ends (the emoji of a family is seven code points). */
 export function excerptOf(text: string, lengthMax: number): string {
   const codePoints = Array.from(text.slice(0, 2 * (lengthMax + 1)));
   if (codePoints.length <= lengthMax) return text;

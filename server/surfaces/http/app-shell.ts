@@ -3,7 +3,13 @@ import type { Socket } from 'node:net';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../errors/api-error.ts';
-import { EXPECTATION_FAILED, MALFORMED_REQUEST, ROUTE_NOT_FOUND, UNSUPPORTED_MEDIA_TYPE } from '../../errors/errors.ts';
+import {
+  EXPECTATION_FAILED,
+  MALFORMED_REQUEST,
+  METHOD_NOT_ALLOWED,
+  ROUTE_NOT_FOUND,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../../errors/errors.ts';
 import { bodyBytesMax, createBodyReader, expectsContinue, type ReadBody } from './body.ts';
 import { refuseWhileClosing } from './closing.ts';
 import { compressAnswers } from './compression.ts';
@@ -122,10 +128,13 @@ function checkRequests(app: FastifyInstance, methods: Methods): void {
     // CORS has a route that takes OPTIONS on any path.
     const isForAll = request.routeOptions.url === '*';
     if (!request.is404 && !isForAll) return done();
-    if (methods.answer(request, reply, done)) return undefined;
+    const allow = methods.allowOf(request);
     // A page sees the 404 of its request only where the preflight succeeds.
-    if (isForAll && request.headers['access-control-request-method'] !== undefined) return done();
-    return done(routeNotFound(request));
+    const isPreflight = isForAll && request.headers['access-control-request-method'] !== undefined;
+    if (allow === undefined) return isPreflight ? done() : done(routeNotFound(request));
+    void reply.header('Allow', allow);
+    if (request.method !== 'OPTIONS') return done(METHOD_NOT_ALLOWED());
+    return void reply.status(204).send();
   });
 }
 
