@@ -14,6 +14,8 @@ export type Look = {
 type Row = Record<string, unknown>;
 
 const cellMax = 44;
+/** What a row begins with, its identifier and the gap behind it. */
+const firstWidth = 8;
 /** Kept by the command, and nothing for a screen. */
 const secrets = new Set(['access_token', 'refresh_token', 'login_ticket']);
 
@@ -76,9 +78,10 @@ function showTable(rows: readonly Row[], look: Look): string {
     ...rest.filter((name) => !isLast(name)),
     ...rest.filter(isLast),
   ];
+  const max = Math.min(cellMax, Math.max(firstWidth, look.columns - firstWidth));
   const columns = names
     .map((name) => {
-      const cells = rows.map((row) => cutTo(plainLine(cellOf(name, row[name])), cellMax));
+      const cells = rows.map((row) => cutTo(plainLine(cellOf(name, row[name])), max));
       const title = wordsOf(name);
       return { title, cells, width: Math.max(widthOf(title), ...cells.map(widthOf)), isNumber: isNumeric(rows, name) };
     })

@@ -26,6 +26,16 @@ describe('a list', () => {
     );
   });
 
+  test('says in a narrow terminal what its rows are, too', () => {
+    const results = [{ _id: 3, title: 'Import the collection from the old catalogue', status: 'todo' }];
+    expect(showAnswer({ results }, { ...look, columns: 40 })).toBe(
+      `id  title
+ 3  Import the collection from the…
+1 more column in a wider terminal, all with --json.
+`,
+    );
+  });
+
   test('begins with what says most, and shows times as people say them', () => {
     const rows = [{ companyId: 1, durationSeconds: 5400, status: 'todo', title: 'Cut', _id: 7 }];
     expect(showAnswer({ rows, totalSeconds: 5400 }, look)).toBe(
