@@ -51,7 +51,7 @@ Example:
 
     const { client, url, by } = connect();
     if (by === 'nothing') throw notSignedIn(url);
-    const task_id = /^\d+$/.test(task) ? Number(task) : await lookUp(client, new Name('task', task));
+    const task_id = /^\d+$/.test(task) ? Number(task) : await lookUp(client, new Name('task', task), signal);
     const span =
       given === undefined
         ? findRoom(seconds * 1000, day, await readTaken(client, day, signal), now)

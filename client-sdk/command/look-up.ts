@@ -39,8 +39,8 @@ function ambiguous(what: string, text: string, found: Candidate[]): UsageProblem
 }
 
 /** The identifier of what is named. */
-export async function lookUp(client: Client, { kind, text }: Name): Promise<number> {
-  const candidates = await lists[kind](client, text);
+export async function lookUp(client: Client, { kind, text }: Name, signal: AbortSignal): Promise<number> {
+  const candidates = await lists[kind](client, text, { signal });
   return chooseByName(kind === 'colleague' ? 'employee' : kind, text, candidates);
 }
 
@@ -53,23 +53,25 @@ export async function titleOf(client: Client, task_id: number, signal: AbortSign
 }
 
 /** An input whose names are looked up. */
-export async function lookUpNames(client: Client, input: Input): Promise<Input> {
+export async function lookUpNames(client: Client, input: Input, signal: AbortSignal): Promise<Input> {
   const found: Input = {};
   for (const [name, value] of Object.entries(input)) {
-    if (value instanceof Name) found[name] = await lookUp(client, value);
-    else if (Array.isArray(value)) found[name] = await lookUpEach(client, value);
+    if (value instanceof Name) found[name] = await lookUp(client, value, signal);
+    else if (Array.isArray(value)) found[name] = await lookUpEach(client, value, signal);
     else found[name] = value;
   }
   return found;
 }
 
-async function lookUpEach(client: Client, values: readonly unknown[]): Promise<unknown[]> {
+async function lookUpEach(client: Client, values: readonly unknown[], signal: AbortSignal): Promise<unknown[]> {
   const found: unknown[] = [];
-  for (const value of values) found.push(value instanceof Name ? await lookUp(client, value) : value);
+  for (const value of values) found.push(value instanceof Name ? await lookUp(client, value, signal) : value);
   return found;
 }
 
-const lists: Record<NamedKind, (client: Client, text: string) => Promise<Candidate[]>> = {
+type Options = { signal: AbortSignal };
+
+const lists: Record<NamedKind, (client: Client, text: string, options: Options) => Promise<Candidate[]>> = {
   project: listProjects,
   task: listTasks,
   employee: listEmployees,
@@ -79,20 +81,21 @@ const lists: Record<NamedKind, (client: Client, text: string) => Promise<Candida
 /** What the service finds anywhere in a name has those that begin with it. */
 const wordsOf = (text: string) => ({ q: text.slice(0, 200) });
 
-async function listProjects(client: Client, text: string): Promise<Candidate[]> {
+async function listProjects(client: Client, text: string, options: Options): Promise<Candidate[]> {
   const found: Candidate[] = [];
-  for await (const { _id, name } of client.projects.list(wordsOf(text))) found.push({ id: _id, names: [name] });
+  for await (const { _id, name } of client.projects.list(wordsOf(text), options))
+    found.push({ id: _id, names: [name] });
   return found;
 }
 
-async function listTasks(client: Client, text: string): Promise<Candidate[]> {
+async function listTasks(client: Client, text: string, options: Options): Promise<Candidate[]> {
   const found: Candidate[] = [];
-  for await (const { _id, title } of client.tasks.list(wordsOf(text))) found.push({ id: _id, names: [title] });
+  for await (const { _id, title } of client.tasks.list(wordsOf(text), options)) found.push({ id: _id, names: [title] });
   return found;
 }
 
-async function listEmployees(client: Client): Promise<Candidate[]> {
-  const { employees } = await client.employees.list();
+async function listEmployees(client: Client, _: string, options: Options): Promise<Candidate[]> {
+  const { employees } = await client.employees.list({}, options);
   return employees
     .filter(({ isDeleted }) => !isDeleted)
     .map(({ _id, name, email }) => ({ id: _id, names: [name, email] }));

@@ -43,7 +43,7 @@ export async function callOperation(
   const { client } = connection;
   try {
     if (command.isOpen !== true && connection.by === 'nothing') throw notSignedIn(connection.url);
-    const input = await lookUpNames(client, given);
+    const input = await lookUpNames(client, given, call.signal);
     const { does, pages } = command;
     if (does === 'subscription') await follow(client, command, input, call);
     else if (does === 'download') await download(client, command, input, values['output'] as string | undefined, call);

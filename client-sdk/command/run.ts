@@ -38,8 +38,9 @@ export async function run(parameters: string[]): Promise<void> {
   } catch (error) {
     const { explainError } = await import('./explain-error.ts');
     const { exitCode, text } = explainError(error, { words: words.join(' '), isJson });
-    process.stderr.write(`${text}\n`);
     process.exitCode = exitCode;
+    // What no signal reaches, such as the question whose key it is, would keep the process.
+    process.stderr.write(`${text}\n`, () => void (stopping.signal.aborted && process.exit()));
   }
 }
 

@@ -42,7 +42,7 @@ Example:
     const titled = (taskId: number): Promise<string> => titleOf(client, taskId, signal);
 
     if (word === 'start') {
-      const taskId = /^\d+$/.test(task!) ? Number(task) : await lookUp(client, new Name('task', task!));
+      const taskId = /^\d+$/.test(task!) ? Number(task) : await lookUp(client, new Name('task', task!), signal);
       const started = await client.timers.start({ taskId, ...note }, { signal });
       show(started, isJson ? '' : `The timer runs on ${await titled(taskId)} since ${localTime(started.startTime)}.`);
     } else if (word === 'stop') {

@@ -317,6 +317,19 @@ describe('shortcuts', () => {
   });
 });
 
+test.each([
+  ['tasks', 'list'],
+  ['tasks', 'get', 'Turn'],
+  ['log', '1h', 'Turn'],
+  ['timer', 'start', 'Turn'],
+])('%s %s stops at Ctrl-C where the service says nothing', async (...parameters) => {
+  const silent = await startAnswering(() => {});
+  const stopped = wms.start(parameters, { WMS_URL: silent.url, WMS_API_KEY: 'wms_any' });
+  await expect.poll(() => silent.seen.length).toBeGreaterThan(0);
+  stopped.signal('SIGINT');
+  expect(await stopped.ended).toMatchObject({ code: 130, stderr: 'Stopped.\n' });
+});
+
 test('two commands at once renew one session and leave one that works', async () => {
   const stored = JSON.parse(String(await readFile(wms.signInFile)));
   await writeFile(wms.signInFile, JSON.stringify({ ...stored, session: { ...stored.session, expiresAt: 1 } }));
