@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -92,8 +94,13 @@ export function openSignInFile(folder = findConfigFolder(process.platform, proce
         },
       });
       return {
-        loadSession: kept.loadSession,
+        loadSession() {
+          const session = kept.loadSession();
+          // A renewal that cannot be stored ends the session. Without a known end there is none: a fresh token comes with the answer.
+          return session && !isWritable(folder) ? { ...session, expiresAt: null } : session;
+        },
         onSession(session, change) {
+          if ((change === 'refreshed' || change === 'ended') && !isWritable(folder)) return;
           locked(path, () => {
             // Somebody signed in elsewhere, or out, while this command ran: that stays.
             if (change === 'refreshed' && !ofUrl()?.session) return;
@@ -103,6 +110,15 @@ export function openSignInFile(folder = findConfigFolder(process.platform, proce
       };
     },
   };
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Writes a file beside it and renames that, so that there is never half of one. */
@@ -131,6 +147,15 @@ const abandonedMs = 5_000;
 const pauseMs = 5;
 
 function locked(path: string, change: () => void): void {
+  try {
+    changeLocked(path, change);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem(`${path} cannot be written: ${(error as Error).message}. WMS_API_KEY needs no file.`);
+  }
+}
+
+function changeLocked(path: string, change: () => void): void {
   const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const deadline = Date.now() + 2 * abandonedMs;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -64,6 +64,27 @@ test('of two commands that renew a session the newer tokens stay, and a sign-out
   file.write({ url });
   one.onSession(session('a', 4), 'refreshed');
   expect(file.read()).toEqual({ url });
+});
+
+// Root may write anywhere.
+test.skipIf(process.getuid?.() === 0)('a session in a folder that cannot be written is used and not renewed', () => {
+  const file = open();
+  const kept = file.keeping(url);
+  kept.onSession({ ...session('a', 0), expiresAt: 1 }, 'signed in');
+  chmodSync(join(file.path, '..'), 0o500);
+  expect(kept.loadSession()).toMatchObject({ id: 'a', expiresAt: null });
+  kept.onSession(session('a', 0), 'refreshed');
+  kept.onSession(null, 'ended');
+  chmodSync(join(file.path, '..'), 0o700);
+  expect(kept.loadSession()).toMatchObject({ id: 'a', expiresAt: 1 });
+});
+
+test('where nothing can be written a sign-in fails, and says what needs no file', () => {
+  writeFileSync(join(root, 'no-folder'), '');
+  const file = openSignInFile(join(root, 'no-folder/wms'));
+  expect(() => file.write({ url })).toThrow(
+    /sign-in\.json cannot be written: ENOTDIR.*\. WMS_API_KEY needs no file\.$/,
+  );
 });
 
 test('a lock that a killed command has left is taken over', () => {
