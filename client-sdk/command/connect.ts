@@ -1,6 +1,6 @@
 import { createClient, type Client } from 'work-management-client';
 import { Problem, UsageProblem, exitCodes } from './problem.ts';
-import { openSignInFile, type SignInFile } from './sign-in-file.ts';
+import { openSignInFile, type SignIn, type SignInFile } from './sign-in-file.ts';
 
 export type Connection = {
   client: Client;
@@ -16,7 +16,7 @@ export const localUrl = 'http://127.0.0.1:3000';
 export function connect(): Connection {
   const file = openSignInFile();
   const stored = file.read();
-  const url = checkUrl(setting('WMS_URL') ?? stored?.url ?? localUrl);
+  const url = findUrl(stored);
   const key = setting('WMS_API_KEY');
   if (key !== undefined)
     return { client: withKey(url, key, 'The key in WMS_API_KEY'), url, by: 'environmentKey', file };
@@ -40,13 +40,19 @@ export function notSignedIn(url: string): Problem {
   );
 }
 
-/** An address as it is stored and compared. */
-export function checkUrl(given: string): string {
+/** Where the service is: as the environment says, else where somebody signed in, else on this machine. */
+export function findUrl(stored: SignIn | null): string {
+  const set = setting('WMS_URL');
+  return set === undefined ? (stored?.url ?? localUrl) : checkUrl('WMS_URL', set);
+}
+
+/** An address as it is stored and compared. `where` it was given is named, and not repeated: it may hold a secret. */
+export function checkUrl(where: string, given: string): string {
   if (!/^https?:\/\/[^\s]+$/.test(given) || !URL.canParse(given))
-    throw new UsageProblem('The address of the service is like https://api.example.com.');
+    throw new UsageProblem(`${where} is no address of a service: write it whole, such as https://api.example.com.`);
   const { origin, pathname, username, password, search, hash } = new URL(given);
-  if (username !== '' || password !== '') throw new UsageProblem('The address must hold no user and no password.');
-  if (search !== '' || hash !== '') throw new UsageProblem('The address must end with its path: no ? and no #.');
+  if (username !== '' || password !== '') throw new UsageProblem(`${where} must hold no user and no password.`);
+  if (search !== '' || hash !== '') throw new UsageProblem(`${where} must end with its path: no ? and no #.`);
   return origin + pathname.replace(/\/+$/, '');
 }
 

@@ -2,7 +2,7 @@ import { createClient, isCompanyChoice, type Client, type CompanyChoice } from '
 import { plainLine } from '../examples/terminal/plain-text.ts';
 import { createQuestions, type Questions } from './ask.ts';
 import { findCaller, nameOf } from './caller.ts';
-import { checkUrl, localUrl, setting, withKey } from './connect.ts';
+import { checkUrl, findUrl, localUrl, setting, withKey } from './connect.ts';
 import { chooseByName } from './look-up.ts';
 import { UsageProblem } from './problem.ts';
 import { openSignInFile, type SignIn, type SignInFile } from './sign-in-file.ts';
@@ -46,7 +46,7 @@ export const login: Shortcut = {
     if (isByKey && values['password'] === true) throw new UsageProblem('--key and --password contradict each other.');
     const file = openSignInFile();
     const before = file.read();
-    const url = checkUrl((values['url'] as string | undefined) ?? setting('WMS_URL') ?? before?.url ?? localUrl);
+    const url = typeof values['url'] === 'string' ? checkUrl('--url', values['url']) : findUrl(before);
     const questions = createQuestions(signal);
     const call: LoginCall = { url, file, questions, signal, email: values['email'], company: values['company'] };
     try {

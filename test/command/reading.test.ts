@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../client-sdk/command/table.ts';
+import { checkUrl } from '../../client-sdk/command/connect.ts';
 import { flagsOf, parseFlags } from '../../client-sdk/command/flags.ts';
 import { chooseByName } from '../../client-sdk/command/look-up.ts';
 import { findNearest } from '../../client-sdk/command/nearest.ts';
@@ -116,4 +117,15 @@ test('a mistyped word is near to one, and a foreign one to none', () => {
     'update-picture',
   ]);
   expect(findNearest('banana', words)).toBeUndefined();
+});
+
+test('an address that is none is named by where it was given, and not repeated', () => {
+  for (const given of [
+    'localhost:3000',
+    'api.example.com',
+    'https://ada:secret@api.example.com',
+    'https://x.example?y',
+  ])
+    expect(() => checkUrl('WMS_URL', given)).toThrow(/^WMS_URL (?!.*secret)/);
+  expect(checkUrl('--url', 'https://api.example.com/base/')).toBe('https://api.example.com/base');
 });
