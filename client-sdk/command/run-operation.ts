@@ -1,5 +1,6 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync, statSync, type Stats } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Client, Download } from 'work-management-client';
 import { plainJson } from '../examples/terminal/plain-text.ts';
@@ -93,6 +94,15 @@ async function follow(client: Client, command: Command, input: Input, call: Shor
     print(isJson ? `${plainJson(event)}\n` : `${showEvent(event)}\n`);
 }
 
+/** What is at the place of a file; refused before the call, which may be a long one, where there can be none. */
+function lookAt(output: string): Stats | undefined {
+  if (!existsSync(dirname(output)))
+    throw new UsageProblem(`--output takes a file: there is no folder ${dirname(output)}.`);
+  const found = statSync(output, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw new UsageProblem(`--output takes a file: ${output} is a folder.`);
+  return found;
+}
+
 async function download(
   client: Client,
   command: Command,
@@ -101,6 +111,7 @@ async function download(
   call: ShortcutCall,
 ): Promise<void> {
   const isShown = output === undefined || output === '-';
+  const found = isShown ? undefined : lookAt(output);
   const file = (await send(client, command, input, call)) as Download;
   if (isShown && process.stdout.isTTY && !file.mediaType.startsWith('text/'))
     throw new UsageProblem(`A file of ${file.mediaType} is not for a terminal: give --output ${file.filename}.`);
@@ -109,6 +120,8 @@ async function download(
       if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve));
     return;
   }
+  // A device such as /dev/null is written to, and not replaced.
+  if (found?.isFile() === false) return pipeline(file, createWriteStream(output), { signal: call.signal });
   const unfinished = `${output}.${process.pid}.part`;
   try {
     await pipeline(file, createWriteStream(unfinished, { flags: 'wx' }), { signal: call.signal });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -213,6 +214,27 @@ describe('an operation', () => {
     const shown = await wms.run(['timesheets', 'csv', ...range]);
     expect(shown.stdout).toBe(String(await readFile(path)));
     expect(shown.stdout).toContain('Total');
+  });
+
+  test('writes no file where there can be none, and says so before it asks', async () => {
+    const range = ['timesheets', 'csv', '--from', '2026-03-01', '--to', '2026-03-31', '--output'];
+    const folder = scriptFolder();
+    for (const [path, problem] of [
+      [join(folder, 'none/times.csv'), `there is no folder ${join(folder, 'none')}.`],
+      [folder, `${folder} is a folder.`],
+    ] as const) {
+      const refused = await wms.run([...range, path], { WMS_URL: 'http://127.0.0.1:9', WMS_API_KEY: 'wms_any' });
+      expect(refused).toMatchObject({ code: 2, stderr: `--output takes a file: ${problem}\n` });
+    }
+  });
+
+  test('writes into a pipe or device, and does not replace it', async () => {
+    const pipe = join(scriptFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const range = ['timesheets', 'csv', '--from', '2026-03-01', '--to', '2026-03-31'];
+    const [{ code }, text] = await Promise.all([wms.run([...range, '--output', pipe]), readFile(pipe, 'utf8')]);
+    expect([code, text]).toEqual([0, (await wms.run(range)).stdout]);
+    expect((await stat(pipe)).isFIFO()).toBe(true);
   });
 
   test('sends a file by its path', async () => {
