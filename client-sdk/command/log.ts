@@ -82,7 +82,11 @@ Example:
 function startOf(day: Date, at: string): number {
   const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
   if (hour === undefined) throw new UsageProblem(`--at is a time as 14:30, not "${at}".`);
-  return new Date(day.getFullYear(), day.getMonth(), day.getDate(), Number(hour), Number(minute)).getTime();
+  const start = new Date(day.getFullYear(), day.getMonth(), day.getDate(), Number(hour), Number(minute));
+  // Otherwise an hour later would be logged, on the day on which summer time begins.
+  if (start.getHours() !== Number(hour) || start.getMinutes() !== Number(minute))
+    throw new UsageProblem(`The clocks here skip ${at} on ${localDay(day)}: say another --at.`);
+  return start.getTime();
 }
 
 /**

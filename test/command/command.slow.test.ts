@@ -275,6 +275,12 @@ describe('shortcuts', () => {
     expect(second.stdout).toMatch(/ 10:30 to 12:00\.\n$/);
   });
 
+  test('log no time that the clocks skip', async () => {
+    const log = ['log', '30m', String(taskId), '--on', '2026-03-29', '--at', '02:30'];
+    const refused = await wms.run(log, { TZ: 'Europe/Berlin' });
+    expect(refused).toMatchObject({ code: 2, stderr: 'The clocks here skip 02:30 on 2026-03-29: say another --at.\n' });
+  });
+
   test('log time beside time on a task that was deleted', async () => {
     const { body: task } = await admin.post('/api/tasks/', { projectId, title: 'Logged and deleted' });
     const log = ['--on', '2026-03-10'];
