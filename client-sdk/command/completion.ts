@@ -11,6 +11,8 @@ import { commands } from './table.ts';
  * starts no process; after an upgrade they are made again.
  */
 
+const shells = ['bash', 'zsh', 'fish'];
+
 export const completion: Shortcut = {
   help: `
 Usage: wms completion bash|zsh|fish
@@ -21,11 +23,12 @@ Writes a script for a shell, which then completes commands, flags and their valu
   zsh    echo 'source <(wms completion zsh)' >> ~/.zshrc       # after compinit
   fish   wms completion fish > ~/.config/fish/completions/wms.fish
 `,
+  words: shells,
   flags: { help: { type: 'boolean', short: 'h' } },
   async run({ operands: [shell = '', ...more] }, { print }) {
     const write = { bash: inBash, zsh: inZsh, fish: inFish }[shell];
     if (!write || more.length > 0)
-      throw new UsageProblem(`\`wms completion\` takes bash, zsh or fish.${suggest(shell, ['bash', 'zsh', 'fish'])}`);
+      throw new UsageProblem(`\`wms completion\` takes bash, zsh or fish.${suggest(shell, shells)}`);
     print(write(await readChoices()));
   },
 };
@@ -47,8 +50,10 @@ async function readChoices(): Promise<Choices> {
     const fields = new Map(Object.entries(command.fields).map(([name, field]) => [kebabCase(name), field]));
     flags.set(words, valuesOf(Object.keys(flagsOf(command)), fields));
   }
-  for (const [name, { words = [], load }] of Object.entries(shortcuts)) {
-    const own = valuesOf(Object.keys((await load()).flags), new Map());
+  for (const [name, { load }] of Object.entries(shortcuts)) {
+    const shortcut = await load();
+    const words = shortcut.words ?? [];
+    const own = valuesOf(Object.keys(shortcut.flags), new Map());
     if (words.length > 0) second.set(name, [...words]);
     flags.set(name, own);
     for (const word of words) flags.set(`${name} ${word}`, own);

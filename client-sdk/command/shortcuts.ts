@@ -4,6 +4,8 @@ import type { Look } from './show.ts';
 /** A command that people use often, written by hand on the client. */
 export type Shortcut = {
   help: string;
+  /** Words that stand behind it, for completion. */
+  words?: readonly string[];
   flags: Flags;
   run(parsed: Parsed, call: ShortcutCall): Promise<void>;
 };
@@ -18,8 +20,6 @@ export type ShortcutCall = {
 
 type Listed = {
   summary: string;
-  /** Words that stand behind it, for completion. */
-  words?: readonly string[];
   load(): Promise<Shortcut>;
 };
 
@@ -34,7 +34,6 @@ export const shortcuts: Record<string, Listed> = {
   log: { summary: 'Log time: wms log 2h "Winter fair"', load: async () => (await import('./log.ts')).log },
   timer: {
     summary: 'Start, stop, show or discard your timer',
-    words: ['start', 'stop', 'show', 'discard'],
     load: async () => (await import('./timer.ts')).timer,
   },
   watch: {
@@ -43,7 +42,6 @@ export const shortcuts: Record<string, Listed> = {
   },
   completion: {
     summary: 'A script that completes commands in bash, zsh or fish',
-    words: ['bash', 'zsh', 'fish'],
     load: async () => (await import('./completion.ts')).completion,
   },
 };

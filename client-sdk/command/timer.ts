@@ -5,8 +5,10 @@ import { lookUp, titleOf } from './look-up.ts';
 import { Name } from './parse-value.ts';
 import { UsageProblem } from './problem.ts';
 import { localTime } from './show.ts';
-import { jsonFlags, shortcuts, type Shortcut } from './shortcuts.ts';
+import { jsonFlags, type Shortcut } from './shortcuts.ts';
 import { suggest } from './nearest.ts';
+
+const words = ['start', 'stop', 'show', 'discard'];
 
 export const timer: Shortcut = {
   help: `
@@ -24,10 +26,10 @@ Flags:
 Example:
   wms timer start "Winter fair" --note "Stand plan"
 `,
+  words,
   flags: { ...jsonFlags, note: { type: 'string' } },
   async run({ values, operands }, { signal, isJson, print }) {
     const [word = 'show', task, ...more] = operands;
-    const words = shortcuts['timer']!.words!;
     if (!words.includes(word))
       throw new UsageProblem(`\`wms timer\` takes ${words.join(', ')}.${suggest(word, words)}`);
     if (more.length > 0 || (task !== undefined) !== (word === 'start'))

@@ -29,6 +29,7 @@ Flags:
 Example:
   wms watch task 12
 `,
+  words: [...streams.keys()],
   flags: jsonFlags,
   async run({ values, operands }, call) {
     const [what, ...subject] = operands;

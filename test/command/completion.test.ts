@@ -38,6 +38,7 @@ const offers: [line: string, words: string[]][] = [
   ['tasks list --status in', ['in_progress', 'in_review']],
   ['log 1h Winter --n', ['--note', '--no-billable']],
   ['timer st', ['start', 'stop']],
+  ['watch t', ['timers', 'task']],
 ];
 const typed = offers.map(([line]) => `wms ${line}`);
 const expected = offers.map(([, words]) => words);
