@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { kebabCase, type Field } from './command.ts';
 import { suggest } from './nearest.ts';
 import { UsageProblem } from './problem.ts';
@@ -34,7 +34,7 @@ export async function parseValue(name: string, field: Field, given: string): Pro
     case 'file':
       return readBytes(flag, given);
     case 'textFile':
-      return given === '-' ? text(process.stdin) : String(await readBytes(flag, given));
+      return readFileText(flag, given);
     case 'text':
       if (field.values && !field.values.includes(given))
         throw new UsageProblem(`${flag} is one of ${field.values.join(', ')}.${suggest(given, field.values)}`);
@@ -59,8 +59,18 @@ function parseNumber(flag: string, given: string): number {
 
 /** JSON on the command line, in a file (`@file`) or from the standard input (`-`). */
 export async function readText(flag: string, given: string): Promise<string> {
-  if (given === '-') return text(process.stdin);
-  return given.startsWith('@') ? String(await readBytes(flag, given.slice(1))) : given;
+  if (given === '-') return readFileText(flag, given);
+  return given.startsWith('@') ? readFileText(flag, given.slice(1)) : given;
+}
+
+/** The text of a file, or of the standard input (`-`). What is not UTF-8 would lose its letters. */
+async function readFileText(flag: string, path: string): Promise<string> {
+  const bytes = path === '-' ? await buffer(process.stdin) : await readBytes(flag, path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageProblem(`${flag} takes text in UTF-8: save it so in the program that it comes from.`);
+  }
 }
 
 async function readBytes(flag: string, path: string): Promise<Buffer> {

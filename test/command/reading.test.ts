@@ -41,6 +41,19 @@ describe('an input', () => {
     });
   });
 
+  test('is read from files in UTF-8, and no letter of another encoding is lost', async () => {
+    const written = (name: string, text: string, encoding: BufferEncoding) =>
+      givenFile(name, Buffer.from(text, encoding));
+    const input = '{"name":"Café"}';
+    const marked = await written('marked.json', `\uFEFF${input}`, 'utf8');
+    expect(await read('projects create', ['--input', `@${marked}`])).toEqual({ name: 'Café' });
+    const latin = await written('latin.json', input, 'latin1');
+    await expect(read('projects create', ['--input', `@${latin}`])).rejects.toThrow(/^--input takes text in UTF-8: /);
+    const csv = ['--csv', await written('toggl.csv', 'Café', 'latin1'), '--time-zone', 'Europe/Paris'];
+    const run = read('csv-imports run', [...csv, '--source', 'toggl', '--date-order', 'YMD']);
+    await expect(run).rejects.toThrow(/^--csv takes text in UTF-8: /);
+  });
+
   test('has its secrets asked for, and no flag that takes one', async () => {
     expect(await read('auth login', ['--email', 'ada@example.com'])).toMatchObject({ password: 'asked for password' });
     await expect(read('auth login', ['--email', 'a@b.c', '--password=hunter2'])).rejects.toThrow(
