@@ -106,7 +106,7 @@ export function createCaller(
     read: (response: Response, signal: AbortSignal) => Promise<Answer>,
   ): Promise<WithResponse<Answer>> {
     const { signal, timeoutMs = 60_000, tryTimeoutMs = 20_000, retries = 3 } = { ...defaults, ...given(options) };
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     let failure: unknown;
     let sentIn: { id: string | undefined } | undefined;
     /** An idempotency key belongs to a session, so a retry in another one could repeat the effect in another name. */
@@ -115,7 +115,7 @@ export function createCaller(
       sentIn = { id };
     }
     for (let failures = 1; ; failures += 1) {
-      const leftMs = Math.min(tryTimeoutMs, deadline - Date.now());
+      const leftMs = Math.min(tryTimeoutMs, deadline - performance.now());
       const tooLong = () =>
         new ApiError('TIMEOUT', `${operation} took longer than ${Math.ceil(leftMs)} ms.`, { status: 0, operation });
       const limited = limit(signal, leftMs, tooLong);
@@ -127,7 +127,7 @@ export function createCaller(
         if (error === failure) throw error;
         failure = error;
         const waitMs = retryAfter(error, failures, isUnkeyed);
-        if (waitMs === undefined || failures > retries || Date.now() + waitMs >= deadline) throw error;
+        if (waitMs === undefined || failures > retries || performance.now() + waitMs >= deadline) throw error;
         limited.release();
         await pause(waitMs, signal);
       } finally {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, refuse, startAnswering } from './answering.ts';
 import { startService } from '../support/service.ts';
 import { waitUntil } from '../support/waiting.ts';
@@ -102,6 +102,19 @@ describe('another try', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(longest);
     expect(retryAfterMs).toBeGreaterThanOrEqual(leftNow());
     expect(await errorOf(client.tasks.list(company))).toMatchObject({ retryAfterMs: 0 });
+  });
+
+  test('is made though the clock of the machine was put right by hours', async () => {
+    const later = Date.now() + 7_200_000;
+    onTestFinished(() => void vi.restoreAllMocks());
+    const server = await startAnswering(
+      (response) => {
+        vi.spyOn(Date, 'now').mockReturnValue(later);
+        response.destroy();
+      },
+      answer({ _id: 1 }),
+    );
+    expect(await connect(server.url).projects.create(project)).toEqual({ _id: 1 });
   });
 
   test('waits as long as the service says', async () => {
