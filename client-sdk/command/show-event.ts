@@ -25,8 +25,9 @@ function textOf(value: unknown): string {
 }
 
 function saidOf({ sender, message, title, name, description, taskId }: Fields): string {
+  // The message of a comment is HTML, another one is text.
   if (typeof message === 'string')
-    return `${isObject(sender) ? `${textOf(sender['name'])}: ` : ''}${textOfHtml(message)}`;
+    return isObject(sender) ? `${textOf(sender['name'])}: ${textOfHtml(message)}` : message;
   const what = title ?? name ?? description;
   if (typeof what === 'string') return what;
   return taskId === undefined ? '' : `task ${textOf(taskId)}`;

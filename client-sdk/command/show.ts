@@ -81,7 +81,7 @@ function showTable(rows: readonly Row[], look: Look): string {
   const max = Math.min(cellMax, Math.max(firstWidth, look.columns - firstWidth));
   const columns = names
     .map((name) => {
-      const cells = rows.map((row) => cutTo(plainLine(cellOf(name, row[name])), max));
+      const cells = rows.map((row) => cutTo(plainLine(fieldOf(row, name)), max));
       const title = wordsOf(name);
       return { title, cells, width: Math.max(widthOf(title), ...cells.map(widthOf)), isNumber: isNumeric(rows, name) };
     })
@@ -125,7 +125,7 @@ function showRecord(record: Row, look: Look, indent = ''): string {
         return `${indent}${bold(title, look)}\n${table.replaceAll(/^(?=.)/gm, `${indent}  `)}`;
       }
       if (isRecord(value)) return `${indent}${bold(title, look)}\n${showRecord(value, look, `${indent}  `)}`;
-      const lines = plain(cellOf(name, value) || '–').split('\n');
+      const lines = plain(fieldOf(record, name) || '–').split('\n');
       return (
         `${indent}${dim(padEnd(title, width), look)}  ${lines.join(`\n${indent}${' '.repeat(width + 2)}`)}`.trimEnd() +
         '\n'
@@ -137,13 +137,20 @@ function showRecord(record: Row, look: Look, indent = ''): string {
 const isRecord = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 
+/** A field in a few words. The message of a comment is HTML, also where no tag is in it; others are text. */
+function fieldOf(record: Row, name: string): string {
+  const { [name]: value, sender } = record;
+  return name === 'message' && sender !== undefined && typeof value === 'string'
+    ? textOfHtml(value)
+    : cellOf(name, value);
+}
+
 /** A value in a few words. */
 function cellOf(name: string, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') {
-    if (instant.test(value)) return localTime(value);
-    return name === 'message' && value.startsWith('<') ? textOfHtml(value) : value;
+    return instant.test(value) ? localTime(value) : value;
   }
   if (typeof value === 'number' && seconds.test(name)) return durationText(value);
   if (Array.isArray(value)) return value.map((item) => cellOf('', item)).join(', ');

@@ -76,6 +76,13 @@ logs
 `);
   });
 
+  test('shows the message of a comment as its text, and another message as it is', () => {
+    const sender = { _id: 1, name: 'Ada' };
+    expect(showAnswer({ message: '<p>Wind &amp; water</p>', sender }, look)).toContain('message  Wind & water\n');
+    expect(showAnswer({ comments: [{ message: 'Wind &lt; <b>water</b>', sender }] }, look)).toContain('Wind < water');
+    expect(showAnswer({ _id: 1, message: '<a> &lt; <b>' }, look)).toContain('message  <a> &lt; <b>\n');
+  });
+
   test('shows no token, and no control characters of others', () => {
     const shown = showAnswer({ access_token: 'eyJ', refresh_token: 'eyJ', name: 'A\u001B[2Jda\u202E' }, look);
     expect(shown).toBe('name  A\uFFFD[2Jda\uFFFD\n');
@@ -100,6 +107,8 @@ test('an event is one line: when, what, and what has changed', () => {
   expect(showEvent({ id: 1, type: 'comment.created', at, actorId: 1, comment })).toBe(
     `${localTime(at)} comment.created Ada: Hello there`.replaceAll(/ (?=comment|Ada:)/g, '  '),
   );
+  const notification = { title: 'Ada wrote', message: 'a < b, c > d &amp; e' };
+  expect(showEvent({ id: 1, type: 'notification.created', at, notification })).toContain('  a < b, c > d &amp; e');
   const changes = { status: { before: 'todo', after: 'done' } };
   expect(showEvent({ id: 2, type: 'task.updated', at, actorId: 7, task: { title: 'Cut' }, changes })).toBe(
     `${localTime(at)}  task.updated  Cut  status: todo → done  by 7`,
