@@ -23,7 +23,10 @@ function sentenceOf({ code, message }: NodeJS.ErrnoException, flags: Flags): str
     const known = Object.keys(flags).map((name) => `--${name}`);
     return `There is no flag ${flag}.${suggest(flag, known)}`;
   }
-  if (/does not take an argument/.test(message)) return `${flag} takes no value.`;
+  if (/does not take an argument/.test(message)) {
+    const opposite = flag.replace('--', '--no-');
+    return `${flag} takes no value${opposite.slice(2) in flags ? `: it is yes, and ${opposite} is no` : ''}.`;
+  }
   if (/ambiguous/.test(message)) return `${flag} needs a value; one that begins with a dash is written ${flag}=-5.`;
   return `${flag} needs a value.`;
 }

@@ -22,7 +22,7 @@ export async function readInput(
   refuseSecrets(fields, input, values['input']);
   if (operands.length > names.length)
     throw new UsageProblem(
-      `"${operands[names.length]}" is too much: \`wms ${words}\` takes ${names.length === 0 ? 'flags only' : names.map((name) => `<${kebabCase(name)}>`).join(' ')}.`,
+      `"${operands[names.length]}" is too much: \`wms ${words}\` takes ${names.length === 0 ? 'flags only' : `${names.map((name) => `<${kebabCase(name)}>`).join(' ')} and flags`}. \`wms ${words} --help\` lists them.`,
     );
   for (const [at, given] of operands.entries()) {
     const name = names[at]!;
