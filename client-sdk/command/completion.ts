@@ -17,7 +17,8 @@ export const completion: Shortcut = {
   help: `
 Usage: wms completion bash|zsh|fish
 
-Writes a script for a shell, which then completes commands, flags and their values.
+Writes a script for a shell, which then completes commands, flags and their
+values.
 
   bash   echo 'source <(wms completion bash)' >> ~/.bashrc
   zsh    echo 'source <(wms completion zsh)' >> ~/.zshrc       # after compinit

@@ -3,7 +3,8 @@ import { canBeNegated, takesValue } from './flags.ts';
 import { commands } from './table.ts';
 import { shortcuts } from './shortcuts.ts';
 
-const width = 100;
+/** As wide as the terminal, where that is narrow; long lines are hard to read. */
+const widthOfHelp = (): number => Math.min(100, process.stdout.columns || 100);
 
 const usage = `Usage: wms <area> <operation> [<id or name>] [--flag value …]
 
@@ -14,12 +15,14 @@ wms <area> --help               the operations of an area
 wms <area> <operation> --help   its flags, and an example
 wms --version
 
-Where a flag is a project, a task or an employee, its name does instead of its number: exactly, without regard to case,
-or the beginning of it; people have their address too. Answers are tables; --json is what the service answers.
+Where a flag is a project, a task or an employee, its name does instead of its
+number: exactly, without regard to case, or the beginning of it; people have
+their address too. Answers are tables; --json is what the service answers.
 
-WMS_URL and WMS_API_KEY override what \`wms login\` has stored; NO_COLOR turns colours off.
-Ends with 0 when all is done, 1 after a failure of the service or the network, 2 when it was called wrongly, 3 when nobody is
-signed in, 4 when the service refuses.`;
+WMS_URL and WMS_API_KEY override what \`wms login\` has stored; NO_COLOR turns
+colours off. Ends with 0 when all is done, 1 after a failure of the service or
+the network, 2 when it was called wrongly, 3 when nobody is signed in, 4 when
+the service refuses.`;
 
 /** The help of the whole command. */
 export function mainHelp(): string {
@@ -127,7 +130,7 @@ function columnsOf(rows: readonly (readonly [string, string])[]): string {
   const first = Math.min(28, Math.max(...rows.map(([left]) => left.length)));
   return rows
     .map(([left, right]) => {
-      const lines = wrap(right, width - first - 4).split('\n');
+      const lines = wrap(right, widthOfHelp() - first - 4).split('\n');
       const head =
         left.length > first && right !== '' ? `  ${left}\n${' '.repeat(first + 4)}` : `  ${left.padEnd(first)}  `;
       return (head + lines.join(`\n${' '.repeat(first + 4)}`)).trimEnd();
@@ -135,7 +138,7 @@ function columnsOf(rows: readonly (readonly [string, string])[]): string {
     .join('\n');
 }
 
-function wrap(text: string, max = width): string {
+function wrap(text: string, max = widthOfHelp()): string {
   return text
     .split('\n')
     .map((line) => {

@@ -13,8 +13,9 @@ export const log: Shortcut = {
   help: `
 Usage: wms log <duration> <task> [--on DAY] [--at HH:MM] [--note TEXT]
 
-Logs your time on a task. <duration> is 2h, 1h30m, 90m or 1.5h, and <task> a number or a title. Without --at it is put where nothing
-is logged yet: today it ends now, on another day it begins at nine.
+Logs your time on a task. <duration> is 2h, 1h30m, 90m or 1.5h, and <task> a
+number or a title. Without --at it is put where nothing is logged yet: today it
+ends now, on another day it begins at nine.
 
 Flags:
   --on DAY       today, yesterday or YYYY-MM-DD; today unless given

@@ -11,17 +11,21 @@ import type { Shortcut } from './shortcuts.ts';
 const help = `
 Usage: wms login [--url ADDRESS] [--email ADDRESS] [--password | --key]
 
-Signs in at a service and remembers it for the next commands, in a file that only you can read. It sends a code to your address
-and asks for it.
+Signs in at a service and remembers it for the next commands, in a file that
+only you can read. It sends a code to your address and asks for it.
 
 Flags:
-  --url ADDRESS     where the service is; WMS_URL, else the last one, else ${localUrl}
+  --url ADDRESS     where the service is; WMS_URL, else the last one, else
+                    ${localUrl}
   --email ADDRESS   your e-mail address; asked for unless given
   --password        asks for your password instead of a code
-  --key             asks for an API key instead; \`--key -\` reads it from the standard input
-  --company NAME    which company, where you are in several; asked for unless given
+  --key             asks for an API key instead; \`--key -\` reads it from the
+                    standard input
+  --company NAME    which company, where you are in several; asked for unless
+                    given
 
-Nothing secret can be given on the command line, where other people of the machine could read it.
+Nothing secret can be given on the command line, where other people of the
+machine could read it.
 
 Example:
   wms login --url https://api.example.com --email ada@example.com

@@ -7,8 +7,8 @@ export const logout: Shortcut = {
   help: `
 Usage: wms logout
 
-Ends the session on the service and forgets it here. A stored API key is forgotten only: it works on until it is revoked
-(\`wms api-keys revoke\`).
+Ends the session on the service and forgets it here. A stored API key is
+forgotten only: it works on until it is revoked (\`wms api-keys revoke\`).
 `,
   flags: { help: { type: 'boolean', short: 'h' } },
   async run(_, { signal, print }) {

@@ -17,7 +17,8 @@ Usage: wms timer start <task> [--note TEXT]
        wms timer [show]
        wms timer discard
 
-One timer runs at a time. <task> is a number or a title. Stopping logs its time; discarding drops it.
+One timer runs at a time. <task> is a number or a title. Stopping logs its time;
+discarding drops it.
 
 Flags:
   --note TEXT   what the time is for

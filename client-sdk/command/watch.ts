@@ -19,9 +19,10 @@ export const watch: Shortcut = {
   help: `
 Usage: wms watch <what> [<id or name>] [--json]
 
-Shows events while they happen, one on a line, until Ctrl-C. After a lost connection it goes on with what was missed.
+Shows events while they happen, one on a line, until Ctrl-C. After a lost
+connection it goes on with what was missed.
 
-${[...streams].map(([what, { summary, operands }]) => `  wms watch ${[what, ...operands.map((name) => `<${kebabCase(name)}>`)].join(' ').padEnd(24)}  ${summary}`).join('\n')}
+${[...streams].map(([what, { summary, operands }]) => `  wms watch ${[what, ...operands.map((name) => `<${kebabCase(name)}>`)].join(' ').padEnd(20)}  ${summary}`).join('\n')}
 
 Flags:
   --json   each event as a line of JSON

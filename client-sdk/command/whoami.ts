@@ -13,7 +13,8 @@ export const whoami: Shortcut = {
   help: `
 Usage: wms whoami [--json]
 
-Says who calls, in which company, at which service and by what. It asks the service, so it also says whether the sign-in is good.
+Says who calls, in which company, at which service and by what. It asks the
+service, so it also says whether the sign-in is good.
 `,
   flags: jsonFlags,
   async run(_, { signal, isJson, print }) {

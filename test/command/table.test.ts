@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { flagsOf, parseFlags } from '../../client-sdk/command/flags.ts';
 import { areaHelp, areasOf, commandHelp, exampleOf, mainHelp } from '../../client-sdk/command/help.ts';
 import { readInput } from '../../client-sdk/command/read-input.ts';
@@ -62,6 +62,16 @@ describe('the help', () => {
       const flags = Object.keys(flagsOf(command)).filter((flag) => flag !== 'help');
       expect([words, flags.filter((flag) => !help.includes(`--${flag}`))]).toEqual([words, []]);
     }
+  });
+
+  test('fits a terminal of 80 columns', async () => {
+    onTestFinished(() => void Reflect.deleteProperty(process.stdout, 'columns'));
+    process.stdout.columns = 80;
+    const own = await Promise.all(Object.values(shortcuts).map(async ({ load }) => (await load()).help));
+    const areas = [...areasOf().keys()].map(areaHelp);
+    const all = Object.entries(commands).map(([words, command]) => commandHelp(words, command).split('Example:')[0]!);
+    const lines = [mainHelp(), ...own, ...areas, ...all].flatMap((help) => help.split('\n'));
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   test('has every example as a command line that means it', async () => {
