@@ -73,7 +73,7 @@ export function readOptions(given: string[]): Options {
   const { short, json, check } = values;
   const everySide = Object.keys(sides) as SideName[];
   // What others cost is no matter of CI's.
-  const usual = short ? (['floor', 'rest', 'trpc', 'batch'] as const) : [...everySide, 'pgbench' as const];
+  const usual = short ? (['floor', 'rest', 'trpc'] as const) : [...everySide, 'pgbench' as const];
   const chosen: readonly string[] =
     values.sides === undefined ? usual : listOf(values.sides, [...everySide, 'pgbench' as const], 'side');
   return {
@@ -82,7 +82,7 @@ export function readOptions(given: string[]): Options {
     pgbench: chosen.includes('pgbench'),
     parts: short && values.parts === undefined ? ['table'] : listOf(values.parts, parts, 'part'),
     seconds: numberOf(values.seconds, short ? 0.3 : 2, 'seconds'),
-    rounds: numberOf(values.rounds, short ? 3 : 5, 'rounds'),
+    rounds: numberOf(values.rounds, short ? 2 : 5, 'rounds'),
     employees: short ? 20_000 : 100_000,
     growthTo: numberOf(values['growth-to'], 1_000_000, 'growth-to'),
     short,
