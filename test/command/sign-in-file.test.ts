@@ -1,7 +1,8 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { ClientSession } from 'work-management-client';
 import { findConfigFolder, openSignInFile } from '../../client-sdk/command/sign-in-file.ts';
 
@@ -66,16 +67,23 @@ test('of two commands that renew a session the newer tokens stay, and a sign-out
   expect(file.read()).toEqual({ url });
 });
 
-// Root may write anywhere.
-test.skipIf(process.getuid?.() === 0)('a session in a folder that cannot be written is used and not renewed', () => {
+test('a session in a folder that cannot be written is used and not renewed', () => {
   const file = open();
   const kept = file.keeping(url);
   kept.onSession({ ...session('a', 0), expiresAt: 1 }, 'signed in');
-  chmodSync(join(file.path, '..'), 0o500);
-  expect(kept.loadSession()).toMatchObject({ id: 'a', expiresAt: null });
-  kept.onSession(session('a', 0), 'refreshed');
-  kept.onSession(null, 'ended');
-  chmodSync(join(file.path, '..'), 0o700);
+  // Not by the mode of the folder: root may write anywhere.
+  const access = vi.spyOn(fs, 'accessSync').mockImplementation(() => {
+    throw new Error('EACCES');
+  });
+  syncBuiltinESMExports();
+  try {
+    expect(kept.loadSession()).toMatchObject({ id: 'a', expiresAt: null });
+    kept.onSession(session('a', 0), 'refreshed');
+    kept.onSession(null, 'ended');
+  } finally {
+    access.mockRestore();
+    syncBuiltinESMExports();
+  }
   expect(kept.loadSession()).toMatchObject({ id: 'a', expiresAt: 1 });
 });
 
