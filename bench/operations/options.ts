@@ -73,7 +73,7 @@ export function readOptions(given: string[]): Options {
   const { short, json, check } = values;
   const everySide = Object.keys(sides) as SideName[];
   // What others cost is no matter of CI's.
-  const usual = short ? (['floor', 'rest', 'trpc'] as const) : [...everySide, 'pgbench' as const];
+  const usual = short ? (['floor', 'rest', 'trpc', 'batch'] as const) : [...everySide, 'pgbench' as const];
   const chosen: readonly string[] =
     values.sides === undefined ? usual : listOf(values.sides, [...everySide, 'pgbench' as const], 'side');
   return {
