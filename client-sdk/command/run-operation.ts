@@ -94,8 +94,8 @@ async function follow(client: Client, command: Command, input: Input, call: Shor
     print(isJson ? `${plainJson(event)}\n` : `${showEvent(event)}\n`);
 }
 
-/** What is at the place of a file; refused before the call, which may be a long one, where there can be none. */
-function lookAt(output: string): Stats | undefined {
+/** What is already at the path of an output. A path that cannot be a file is refused before the call, which may take long. */
+function checkOutput(output: string): Stats | undefined {
   if (!existsSync(dirname(output)))
     throw new UsageProblem(`--output takes a file: there is no folder ${dirname(output)}.`);
   const found = statSync(output, { throwIfNoEntry: false });
@@ -111,7 +111,7 @@ async function download(
   call: ShortcutCall,
 ): Promise<void> {
   const isShown = output === undefined || output === '-';
-  const found = isShown ? undefined : lookAt(output);
+  const found = isShown ? undefined : checkOutput(output);
   const file = (await send(client, command, input, call)) as Download;
   if (isShown && process.stdout.isTTY && !file.mediaType.startsWith('text/'))
     throw new UsageProblem(`A file of ${file.mediaType} is not for a terminal: give --output ${file.filename}.`);

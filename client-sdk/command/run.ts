@@ -39,8 +39,10 @@ export async function run(parameters: string[]): Promise<void> {
     const { explainError } = await import('./explain-error.ts');
     const { exitCode, text } = explainError(error, { words: words.join(' '), isJson });
     process.exitCode = exitCode;
-    // What no signal reaches, such as the question whose key it is, would keep the process.
-    process.stderr.write(`${text}\n`, () => void (stopping.signal.aborted && process.exit()));
+    process.stderr.write(`${text}\n`, () => {
+      // A request without the signal, such as the one that asks whose API key this is, would keep the process running.
+      if (stopping.signal.aborted) process.exit();
+    });
   }
 }
 

@@ -96,7 +96,8 @@ export function openSignInFile(folder = findConfigFolder(process.platform, proce
       return {
         loadSession() {
           const session = kept.loadSession();
-          // A renewal that cannot be stored ends the session. Without a known end there is none: a fresh token comes with the answer.
+          // A refresh whose tokens cannot be stored would lose the session: the next command would use the old refresh token. With
+          // no `expiresAt` the client refreshes nothing by itself, and the service answers an expired token with a fresh one.
           return session && !isWritable(folder) ? { ...session, expiresAt: null } : session;
         },
         onSession(session, change) {
