@@ -1,4 +1,4 @@
-import { createClient, isCompanyChoice, type Client, type CompanyChoice } from 'work-management-client';
+import { createClient, isApiError, isCompanyChoice, type Client, type CompanyChoice } from 'work-management-client';
 import { plainLine } from '../examples/terminal/plain-text.ts';
 import { createQuestions, type Questions } from './ask.ts';
 import { findCaller, nameOf } from './caller.ts';
@@ -90,6 +90,9 @@ async function loginByKey({ url, file, questions, signal }: LoginCall): Promise<
   return client;
 }
 
+/** As many wrong tries as the service allows before it invalidates the code. */
+const codeTriesMax = 5;
+
 async function loginByPerson(call: LoginCall, way: 'code' | 'password'): Promise<Client> {
   const { url, file, questions, signal, company } = call;
   const { onSession } = file.keeping(url);
@@ -110,8 +113,16 @@ async function loginByPerson(call: LoginCall, way: 'code' | 'password'): Promise
   async function byCode() {
     await client.auth.verifyEmail({ email }, { signal });
     process.stderr.write(`A code is on its way to ${plainLine(email)}; it is good for 10 minutes.\n`);
-    const otp = await questions.ask('Code: ', 'Pipe it in.');
-    return client.auth.otpLogin({ email, otp }, { signal });
+    for (let tries = 1; ; tries += 1) {
+      const otp = await questions.ask('Code: ', 'Pipe it in.');
+      try {
+        return await client.auth.otpLogin({ email, otp }, { signal });
+      } catch (error) {
+        const isWrong = isApiError(error, 'INVALID_OTP', 'VALIDATION_FAILED');
+        if (!isWrong || tries === codeTriesMax || !process.stdin.isTTY) throw error;
+        process.stderr.write(`${error.message.replace(/^otp/, 'The code')}\n`);
+      }
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { givenFile, scriptFolder } from '../examples/run-script.ts';
+import { givenFile, scriptFolder, type Script } from '../examples/run-script.ts';
 import { answer, refuse, startAnswering } from '../sdk/answering.ts';
 import { password, startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
@@ -39,6 +39,28 @@ describe('signing in', () => {
     expect(await signIn(admin.email)).toBe(
       `Signed in at ${service.url} as ${admin.name} <${admin.email}>, ${await companyName()}.\n`,
     );
+  });
+
+  test('asks at a terminal again for a code that was mistyped, as often as the service takes one', async () => {
+    const terminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdin.isTTY=true' };
+    const other = await openWms({ WMS_URL: service.url, ...terminal });
+    const { email } = await service.addEmployee(admin);
+    async function mistype(count: number): Promise<Script> {
+      const login = other.start(['login', '--email', email]);
+      for (let tries = 0; tries < count; tries += 1) {
+        await expect.poll(() => login.stderr().match(/Code: /g)).toHaveLength(tries + 1);
+        login.type(tries === 0 ? '12345\n' : '000000\n');
+      }
+      return login;
+    }
+    const mistyped = await mistype(4);
+    await mistyped.said('The code must be 6 digits.\n', 'stderr');
+    await expect.poll(() => mistyped.stderr().match(/The code is wrong/g)).toHaveLength(3);
+    await service.drain();
+    mistyped.type(`${service.mailbox.lastCode(email)}\n`);
+    expect(await mistyped.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(email) });
+    const { code, stderr } = await (await mistype(5)).ended;
+    expect([code, stderr.match(/Code: /g)]).toEqual([3, expect.objectContaining({ length: 5 })]);
   });
 
   test('is remembered in a file that only its owner can read', async () => {
