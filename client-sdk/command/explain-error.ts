@@ -5,10 +5,19 @@ import { exitCodes, Problem, type ExitCode } from './problem.ts';
 
 export type Explained = { exitCode: ExitCode; text: string };
 
+/** What was called: the command, and the rest of the command line. */
+type Called = { words: string; rest?: string[]; isJson: boolean };
+
+/** What the flags and operands of shortcuts are for: each field of their operations by those that decide it. */
+const namesInShortcuts: Record<string, Record<string, string[]>> = {
+  log: { task_id: ['<task>'], start_time: ['--on', '--at'], end_time: ['--on', '--at'], description: ['--note'] },
+  timer: { taskId: ['<task>'], description: ['--note'] },
+};
+
 /** What went wrong, with its code, and what to do next. */
-export function explainError(error: unknown, { words, isJson }: { words: string; isJson: boolean }): Explained {
+export function explainError(error: unknown, { words, rest = [], isJson }: Called): Explained {
   if (isApiError(error)) {
-    const text = isJson ? plainJson(detailsOf(error)) : plain(sentencesOf(error, words));
+    const text = isJson ? plainJson(detailsOf(error)) : plain(sentencesOf(error, words, rest));
     return { exitCode: exitCodeOf(error), text };
   }
   if (error instanceof Problem)
@@ -44,9 +53,12 @@ function detailsOf({
   return { code, status, message, issues, missingScopes, operation, requestId, retryAfterMs };
 }
 
-function sentencesOf(error: ApiError, words: string): string {
+function sentencesOf(error: ApiError, words: string, rest: string[]): string {
   const { code, message, issues, requestId, status } = error;
-  const lines = [`${message} (${code})`, ...issues.map((issue) => `  ${placeOf(issue)} ${issue.message}`)];
+  // The message of an invalid input names fields, and the issues their flags.
+  const head = code === 'VALIDATION_FAILED' && issues.length > 0 ? 'The input is not valid.' : message;
+  const places = issues.map((issue) => `  ${placeOf(issue, words, rest)} ${issue.message}`);
+  const lines = [`${head} (${code})`, ...new Set(places)];
   const remedy = remedyOf(error, words);
   if (remedy !== undefined) lines.push(remedy);
   if (status >= 500 && requestId !== undefined) lines.push(`The service's log has it as request ${requestId}.`);
@@ -54,10 +66,15 @@ function sentencesOf(error: ApiError, words: string): string {
 }
 
 /** An issue by the flag of its field. */
-function placeOf({ path }: Issue): string {
-  const [field, ...rest] = path;
+function placeOf({ path }: Issue, words: string, rest: string[]): string {
+  const [field, ...within] = path;
   if (field === undefined) return '';
-  const inner = rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  const names = namesInShortcuts[words]?.[field];
+  if (names) {
+    const given = names.filter((name) => rest.some((one) => one.startsWith(name)));
+    return (given.length > 0 ? given : names).join(' and ');
+  }
+  const inner = within.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   return typeof field === 'string' ? `--${kebabCase(field)}${inner}` : `[${field}]${inner}`;
 }
 

@@ -37,7 +37,7 @@ export async function run(parameters: string[]): Promise<void> {
     await dispatch(words, rest, call);
   } catch (error) {
     const { explainError } = await import('./explain-error.ts');
-    const { exitCode, text } = explainError(error, { words: words.join(' '), isJson });
+    const { exitCode, text } = explainError(error, { words: words.join(' '), rest, isJson });
     process.exitCode = exitCode;
     process.stderr.write(`${text}\n`, () => {
       // A request without the signal, such as the one that asks whose API key this is, would keep the process running.

@@ -303,6 +303,20 @@ describe('shortcuts', () => {
     expect(refused).toMatchObject({ code: 2, stderr: 'The clocks here skip 02:30 on 2026-03-29: say another --at.\n' });
   });
 
+  test('that are refused name what was given, and not the fields of the operation behind them', async () => {
+    const id = String(taskId);
+    for (const [parameters, place] of [
+      [['log', '1h', id, '--on', '2999-01-01'], '--on must be at most a day in the future'],
+      [['log', '1h', id, '--at=09:00', '--on=2999-01-01'], '--on and --at must be at most a day in the future'],
+      [['log', '1h', '999999', '--at', '09:00'], '<task> names nothing in your company'],
+      [['timer', 'start', id, '--note', 'x'.repeat(10_001)], '--note must have at most 10000 characters'],
+    ] as const)
+      expect(await wms.run([...parameters])).toMatchObject({
+        code: 4,
+        stderr: `The input is not valid. (VALIDATION_FAILED)\n  ${place}\n\`wms ${parameters[0]} --help\` lists the flags.\n`,
+      });
+  });
+
   test('log time beside time on a task that was deleted', async () => {
     const { body: task } = await admin.post('/api/tasks/', { projectId, title: 'Logged and deleted' });
     const log = ['--on', '2026-03-10'];
