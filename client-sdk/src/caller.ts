@@ -183,8 +183,7 @@ export function nobodySignedIn(operation: string, answer: Partial<ApiErrorDetail
   return new ApiError('UNAUTHENTICATED', message, { status: 401, ...answer, operation });
 }
 
-const keyRefused =
-  'The API key is refused: it is wrong, expired or revoked, so make another one (client.apiKeys.create).';
+const keyRefused = 'The API key is refused: it is wrong, expired or revoked.';
 
 const reworded = (error: ApiError, message: string): ApiError => new ApiError(error.code, message, error);
 

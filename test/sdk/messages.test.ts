@@ -60,9 +60,7 @@ describe('a call says', () => {
     const error = await errorOf(client.tasks.list(company));
     expect(error).toMatchObject({ code: 'INVALID_TOKEN', status: 401, operation: 'tasks.list' });
     expect(error.requestId).toBeDefined();
-    expect(error.message).toBe(
-      'The API key is refused: it is wrong, expired or revoked, so make another one (client.apiKeys.create).',
-    );
+    expect(error.message).toBe('The API key is refused: it is wrong, expired or revoked.');
     for (const events of ['sse', 'websocket'] as const) {
       const streaming = connect(url, { apiKey: `wms_${'a'.repeat(43)}`, events });
       expect(await errorOf(streaming.notifications.onMine().next())).toMatchObject({
