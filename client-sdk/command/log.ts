@@ -73,8 +73,9 @@ Example:
     if (isJson) print(`${plainJson(made, 2)}\n`);
     else {
       const title = await titleOf(client, task_id, signal);
-      const until = localTime(made.endTime).slice('2026-03-02 '.length);
-      print(`Logged ${durationText(made.durationSeconds)} on ${title}: ${localTime(made.startTime)} to ${until}.\n`);
+      const [from, until] = [made.startTime, made.endTime].map((at) => localTime(at) + offsetOf(day, at));
+      const span = `${from} to ${until!.slice('2026-03-02 '.length)}`;
+      print(`Logged ${durationText(made.durationSeconds)} on ${title}: ${span}.\n`);
     }
     client.close();
   },
@@ -83,11 +84,18 @@ Example:
 function startOf(day: Date, at: string): number {
   const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
   if (hour === undefined) throw new UsageProblem(`--at is a time as 14:30, not "${at}".`);
+  // A time that comes twice, on the day on which summer time ends, is the first one, as in calendars.
   const start = new Date(day.getFullYear(), day.getMonth(), day.getDate(), Number(hour), Number(minute));
   // Otherwise an hour later would be logged, on the day on which summer time begins.
   if (start.getHours() !== Number(hour) || start.getMinutes() !== Number(minute))
     throw new UsageProblem(`The clocks here skip ${at} on ${localDay(day)}: say another --at.`);
   return start.getTime();
+}
+
+/** ` GMT+0200` on a day on which the clocks change, where a time may come twice. */
+function offsetOf(day: Date, at: string): string {
+  const isChange = day.getTimezoneOffset() !== nextDay(day).getTimezoneOffset();
+  return isChange ? new Date(at).toTimeString().slice('02:30:00'.length, '02:30:00 GMT+0200'.length) : '';
 }
 
 /**

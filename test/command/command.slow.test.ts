@@ -303,6 +303,12 @@ describe('shortcuts', () => {
     expect(refused).toMatchObject({ code: 2, stderr: 'The clocks here skip 02:30 on 2026-03-29: say another --at.\n' });
   });
 
+  test('log the first of two times where the clocks are set back, and say by which clock', async () => {
+    const log = ['log', '30m', String(taskId), '--on', '2025-10-26', '--at', '02:30'];
+    const { stdout } = await wms.run(log, { TZ: 'Europe/Berlin' });
+    expect(stdout).toMatch(/: 2025-10-26 02:30 GMT\+0200 to 02:00 GMT\+0100\.\n$/);
+  });
+
   test('that are refused name what was given, and not the fields of the operation behind them', async () => {
     const id = String(taskId);
     for (const [parameters, place] of [
