@@ -4,6 +4,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -124,9 +125,7 @@ function isWritable(folder: string): boolean {
 
 /** Writes a file beside it and renames that, so that there is never half of one. */
 function replaceFile(path: string, text: string): void {
-  const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+  chmodSync(dirname(path), 0o700);
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.part`;
   const file = openSync(unfinished, 'wx', 0o600);
   try {
@@ -158,7 +157,7 @@ function locked(path: string, change: () => void): void {
 
 function changeLocked(path: string, change: () => void): void {
   const lock = `${path}.lock`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const deadline = Date.now() + 2 * abandonedMs;
   while (!take(lock)) {
     if (Date.now() > deadline) throw new Problem(`${lock} is there and stays: remove it if no other wms is running.`);
@@ -168,6 +167,18 @@ function changeLocked(path: string, change: () => void): void {
     change();
   } finally {
     rmSync(lock, { force: true });
+  }
+}
+
+/** Node's own recursion never ends where the system makes no folder in one that is there, such as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another command has made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

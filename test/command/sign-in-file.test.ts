@@ -95,6 +95,12 @@ test('where nothing can be written a sign-in fails, and says what needs no file'
   );
 });
 
+test('where the system makes no folder a sign-in fails, and names it', () => {
+  expect(() => openSignInFile('/proc/none/.config/wms').write({ url })).toThrow(
+    /^\/proc\/none\/.* cannot be written: .*'\/proc\/none'\. WMS_API_KEY needs no file\.$/,
+  );
+});
+
 test('a lock that a killed command has left is taken over', () => {
   const file = open();
   file.write({ url });
