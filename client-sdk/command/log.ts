@@ -99,14 +99,14 @@ function offsetOf(day: Date, at: string): string {
 }
 
 /**
- * One's own logs that touch a day or the one before. Days of timesheets are those of the company, so their neighbours are
- * read too.
+ * One's own logs that touch a day or the one before. Days of timesheets are those of the company, whose clocks may be 25
+ * hours away, so two more on each side are read.
  */
 async function readTaken(client: Client, day: Date, signal: AbortSignal): Promise<Span[]> {
   const caller = await findCaller(client, signal);
   if (!caller) return [];
   const dayBefore = nextDay(day, -1);
-  const range = { from: localDay(nextDay(day, -2)), to: localDay(nextDay(day)) };
+  const range = { from: localDay(nextDay(day, -3)), to: localDay(nextDay(day, 2)) };
   const sheet = await client.timesheets.get({ ...range, userId: caller.employeeId, groupBy: 'task' }, { signal });
   const taken: Span[] = [];
   for (const row of sheet.rows) {

@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { givenFile, scriptFolder, type Script } from '../examples/run-script.ts';
+import { givenFile, scriptFolder, settingsOf, type Script } from '../examples/run-script.ts';
 import { answer, refuse, startAnswering } from '../sdk/answering.ts';
 import { password, startService } from '../support/service.ts';
 import { startWork } from '../support/work.ts';
@@ -301,6 +301,16 @@ describe('shortcuts', () => {
     const log = ['log', '30m', String(taskId), '--on', '2026-03-29', '--at', '02:30'];
     const refused = await wms.run(log, { TZ: 'Europe/Berlin' });
     expect(refused).toMatchObject({ code: 2, stderr: 'The clocks here skip 02:30 on 2026-03-29: say another --at.\n' });
+  });
+
+  test('log time beside what is logged where the calendar of the company is a day ahead', async () => {
+    const kiribati = await service.registerCompany();
+    await kiribati.put(`/company/${kiribati.companyId}/update/`, { timezone: 'Pacific/Kiritimati' });
+    const [one, other] = [await startWork(kiribati), await startWork(kiribati)];
+    const settings = { ...(await settingsOf(service, kiribati)), TZ: 'Pacific/Pago_Pago' };
+    await wms.run(['log', '30m', String(one.taskId), '--on', '2026-03-10', '--at', '23:15'], settings);
+    const { stdout } = await wms.run(['log', '14h30m', String(other.taskId), '--on', '2026-03-10'], settings);
+    expect(stdout).toContain(': 2026-03-10 00:00 to 14:30.');
   });
 
   test('log the first of two times where the clocks are set back, and say by which clock', async () => {
