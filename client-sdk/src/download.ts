@@ -29,6 +29,7 @@ export function toDownload(
   if (type !== mediaType) throw unexpected(operation, response);
 
   async function* pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    if (body!.locked) throw new TypeError(`${operation}: a file can be read once.`);
     const reader = body!.getReader();
     try {
       for (;;) {

@@ -101,6 +101,7 @@ describe('a file', () => {
     expect(whole).toBe(
       `\u{FEFF}projectId,project,seconds,hours\r\n${projectId},Difference Engine,5400,1.5\r\nTotal,,5400,1.5\r\n`,
     );
+    await expect(file.bytes()).rejects.toThrow(new TypeError('timesheets.csv: a file can be read once.'));
     const pieces = await client.timesheets.csv({ ...range, groupBy: 'project' });
     expect(await text(Readable.from(pieces))).toBe(whole.slice(1));
     const sheet = await client.timesheets.get({ ...range, groupBy: 'project' });
