@@ -280,7 +280,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/oauth/authorizations/",
     summary: "Let an OAuth client act as oneself",
-    description: "What the page at /oauth/authorize calls when a person consents. The answer is where to send them: the redirect URI of the client with a code, good for a minute, that the client exchanges at POST /oauth/token. What it gets is an API key of the person, with these scopes at most, for /mcp alone; it is listed and revoked as other keys are. The account is told of it by mail. docs/oauth.md describes the whole.",
+    description: "What the page at /oauth/authorize calls when a person consents. The answer is where to send them: the redirect URI of the client with a code, good for a minute, that the client exchanges at POST /oauth/token. What it gets is an API key of the person, with these scopes at most, for /mcp alone; it is listed and revoked as other keys are. The account is told of it by mail. A guide at /docs/guides/oauth describes the whole.",
     example: {"client_id":"wmsc_4zLFr0cDhiS0rIUjCBQTbA","redirect_uri":"http://127.0.0.1:8765/callback","code_challenge":"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM","code_challenge_method":"S256","scopes":["time:read","time:write"],"state":"af0ifjsldkj"},
     operands: [],
     fields: {
@@ -505,7 +505,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/employees/{_id}/erase/",
     summary: "Erase a person",
-    description: "For good: it cannot be taken back. The employee becomes \"Former employee\" with their number, deleted, with an address that receives no mail; phone, salary, birthday, picture and the rest are gone, and so are their sessions, API keys, invitations, preferences and notifications, and their account, if no other company uses it. A running timer stops and its time is logged. Exports of the company are deleted, since the person is in them. Logs, tasks, periods, amounts and all totals stay, and so do the texts that they wrote about work. Within seconds, a job replaces their name and address in comments and notifications of others, in events and in messages of webhooks, and erases their values and networks from the audit log. docs/personal-data.md has the whole list. Erasing an erased employee changes nothing. The last active admin and the owner of the company cannot be erased.",
+    description: "For good: it cannot be taken back. The employee becomes \"Former employee\" with their number, deleted, with an address that receives no mail; phone, salary, birthday, picture and the rest are gone, and so are their sessions, API keys, invitations, preferences and notifications, and their account, if no other company uses it. A running timer stops and its time is logged. Exports of the company are deleted, since the person is in them. Logs, tasks, periods, amounts and all totals stay, and so do the texts that they wrote about work. Within seconds, a job replaces their name and address in comments and notifications of others, in events and in messages of webhooks, and erases their values and networks from the audit log. A guide at /docs/guides/personal-data has the whole list. Erasing an erased employee changes nothing. The last active admin and the owner of the company cannot be erased.",
     example: {"_id":42},
     operands: ["_id"],
     fields: {
@@ -841,7 +841,7 @@ export const commands: Record<string, Command> = {
     section: "Task logs",
     rest: "DELETE /api/tasklogs/delete/{pk}/",
     summary: "Delete a task log",
-    description: "By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that then no longer exceeds its allocated hours is notified of again when it does. A log of a locked day stays: 409 `PERIOD_LOCKED` names it. The body is optional.",
+    description: "By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that then no longer exceeds its allocated hours notifies its admins again when it does. A log of a locked day stays: 409 `PERIOD_LOCKED` names it. The body is optional.",
     example: {"override":false},
     operands: ["pk"],
     fields: {
@@ -856,7 +856,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/imports/csv/",
     summary: "Import time and tasks from a CSV file",
-    description: "For admins. Takes a detailed report of Toggl Track or Clockify (time on tasks), issues of Jira (tasks and the work logged on them) or a board of Trello (tasks), at most 8 MiB as JSON and 20,000 rows, as docs/csv-imports.md describes. Projects and tasks that are not there by name are created; people never are. With `dry_run` it answers what would be done, and changes nothing.\n\nWhere rows have errors, nothing is stored, and `issues` names the first 100 by line and column: 400, or 409 `PERIOD_LOCKED` where locked days are all that is wrong. With `skip_errors` the other rows are imported. All is stored at once or nothing is.\n\nThe same file can be imported again: rows that were imported are skipped, as long as the task or log that they became exists.",
+    description: "For admins. Takes a detailed report of Toggl Track or Clockify (time on tasks), issues of Jira (tasks and the work logged on them) or a board of Trello (tasks), at most 8 MiB as JSON and 20,000 rows, as a guide at /docs/guides/csv-imports describes. Projects and tasks that are not there by name are created; people never are. With `dry_run` it answers what would be done, and changes nothing.\n\nWhere rows have errors, nothing is stored, and `issues` names the first 100 by line and column: 400, or 409 `PERIOD_LOCKED` where locked days are all that is wrong. With `skip_errors` the other rows are imported. All is stored at once or nothing is.\n\nThe same file can be imported again: rows that were imported are skipped, as long as the task or log that they became exists.",
     example: {"source":"trello","csv":"Card ID,Card Name,Card Description,Members,Due Date,List Name,Board Name,Archived\r\n64a1f0c2,Cut the gears,Brass,,2026-03-31T16:00:00.000Z,Doing,Clockwork,false\r\n","time_zone":"Europe/London","date_order":"YMD","dry_run":false},
     operands: [],
     fields: {
@@ -1011,7 +1011,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/time-policy/{company_id}/",
     summary: "How time is handed in and locked",
-    description: "For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and locks no day by its age. See docs/time-periods.md.",
+    description: "For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and locks no day by its age. See the guide at /docs/guides/time-periods.",
     operands: [],
     fields: {
       "company_id": {"type":"integer","fromSession":"company","kind":"company"},
@@ -1061,7 +1061,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "PUT /api/rates/{company_id}/",
     summary: "Set an hourly rate",
-    description: "For admins. The rate of a task (`task_id`), of an employee on a project (`project_id` and `employee_id`), of a project, of an employee, or of the company (none of them); the first of these that is there on the day of a log is the rate of that log. One of the same subject and day is replaced. New logs take it from then on; stored logs keep their rates until POST `/api/tasklogs/apply-rates/` is called. See docs/money.md.",
+    description: "For admins. The rate of a task (`task_id`), of an employee on a project (`project_id` and `employee_id`), of a project, of an employee, or of the company (none of them); the first of these that is there on the day of a log is the rate of that log. One of the same subject and day is replaced. New logs take it from then on; stored logs keep their rates until POST `/api/tasklogs/apply-rates/` is called. See the guide at /docs/guides/money.",
     example: {"project_id":7,"validFrom":"2026-01-01","hourlyRate":{"minorUnits":9500,"currency":"EUR"}},
     operands: [],
     fields: {
@@ -1137,7 +1137,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/timesheet-periods/decide/",
     summary: "Approve or reject periods",
-    description: "For those whom the time policy has decide: team leaders and admins, or admins alone. Up to 500 periods at once, with a result for each in the same order: one that is not waiting for a decision is left alone (`not_submitted`), and so is one’s own (`own_time`), unless the caller is the only active admin. An approved period keeps what is logged in it at that moment. A rejected one is no longer locked. Employees are notified.",
+    description: "For team leaders and admins, or for admins alone, as the time policy says. Up to 500 periods at once, with a result for each in the same order: one that is not waiting for a decision is left alone (`not_submitted`), and so is one’s own (`own_time`), unless the caller is the only active admin. An approved period keeps what is logged in it at that moment. A rejected one is no longer locked. Employees are notified.",
     example: {"period_ids":[5],"decision":"approve","note":"Thank you"},
     operands: [],
     fields: {
@@ -1185,7 +1185,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/working-hours/{employee_id}/",
     summary: "The working hours of an employee",
-    description: "For the employee, team leaders and admins. See docs/time-periods.md.",
+    description: "For the employee, team leaders and admins. See the guide at /docs/guides/time-periods.",
     operands: [],
     fields: {
       "employee_id": {"type":"integer","fromSession":"employee","kind":"employee"},
@@ -1212,7 +1212,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/holidays/{company_id}/",
     summary: "The holidays of the company",
-    description: "For every employee. Those from `from` to `to`, both included, at most 366 days. See docs/time-periods.md.",
+    description: "For every employee. Those from `from` to `to`, both included, at most 366 days. See the guide at /docs/guides/time-periods.",
     example: {"from":"2026-01-01","to":"2026-12-31"},
     operands: [],
     fields: {
@@ -1243,7 +1243,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/balances/{employee_id}/",
     summary: "Expected and worked time of an employee, by day",
-    description: "For the employee, team leaders and admins. All days from `from` to `to`, both included, at most 366, in the time zone of the company. What is expected on a day is what the employee’s working hours say, or without them the time policy; nothing on a holiday, and nothing before the `date_of_joining` of the employee. Days to come count as the others. See docs/time-periods.md.",
+    description: "For the employee, team leaders and admins. All days from `from` to `to`, both included, at most 366, in the time zone of the company. What is expected on a day is what the employee’s working hours say, or without them the time policy; nothing on a holiday, and nothing before the `date_of_joining` of the employee. Days to come count as the others. See the guide at /docs/guides/time-periods.",
     example: {"from":"2026-03-01","to":"2026-03-31"},
     operands: [],
     fields: {
@@ -1519,7 +1519,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/webhooks/",
     summary: "Have events of the company posted to a URL",
-    description: "From then on each event of the chosen types is posted there as JSON, signed as [Standard Webhooks](https://www.standardwebhooks.com) describes, at least once and in no promised order. The secret that signs is in this answer and never again. A company has at most 20 webhooks. The URL must lead to public addresses; a name that is not known yet is accepted, and is checked at each attempt.",
+    description: "From then on each event of the chosen types is posted there as JSON, signed as Standard Webhooks at https://www.standardwebhooks.com describes, at least once and in no promised order. The secret that signs is in this answer and never again. A company has at most 20 webhooks. The URL must lead to public addresses; a name that is not known yet is accepted, and is checked at each attempt.",
     example: {"url":"https://hooks.example.com/work","events":["comment.created","comment.edited"],"description":"Comments in our chat"},
     operands: [],
     fields: {
@@ -1639,7 +1639,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/webhook-deliveries/{delivery_id}/resend/",
     summary: "Send a message of a webhook again",
-    description: "Also one that was delivered. It goes out under the same `webhook-id`, now, and is retried as a new one. One that is being sent in this moment is left alone.",
+    description: "Also one that was delivered. It goes out under the same `webhook-id`, now, and is retried as a new one. One that is being sent at this moment is left alone.",
     operands: ["delivery_id"],
     fields: {
       "delivery_id": {"type":"integer","isRequired":true,"kind":"webhookDelivery"},
@@ -1652,7 +1652,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/audit/company/{company_id}/",
     summary: "The audit log of the company",
-    description: "Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and refused call; the newest first, 50 at a time. A row is there as soon as its change is. Filters are combined. See docs/audit.md for what is not audited, and for what the log proves.",
+    description: "Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and refused call; the newest first, 50 at a time. A row is there as soon as its change is. Filters are combined. See the guide at /docs/guides/audit for what is not audited, and for what the log proves.",
     example: {"operation":"tasks.update","from":"2026-03-01T00:00:00Z","to":"2026-04-01T00:00:00Z"},
     operands: [],
     fields: {
@@ -1738,7 +1738,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "POST /api/exports/",
     summary: "Make a file with all data of the company, or of one person",
-    description: "Without `userId` the file has everything that belongs to the company and can be imported into another installation; with it, what concerns this employee. It is a ZIP archive with a file of JSON Lines for each table and a `manifest.json`, read from one snapshot, without passwords, keys and other secrets; docs/exports.md describes it. It is made in the background: read the export until its state is `finished`, and get the file from its `url` within 24 hours. A company makes one at a time, and has five at most.",
+    description: "Without `userId` the file has everything that belongs to the company and can be imported into another installation; with it, what concerns this employee. It is a ZIP archive with a file of JSON Lines for each table and a `manifest.json`, read from one snapshot, without passwords, keys and other secrets; a guide at /docs/guides/exports describes it. It is made in the background: read the export until its state is `finished`, and get the file from its `url` within 24 hours. A company makes one at a time, and has five at most.",
     example: {"userId":null},
     operands: [],
     fields: {
@@ -1787,7 +1787,7 @@ export const commands: Record<string, Command> = {
     section: "Additions",
     rest: "GET /api/search/company/{company_id}/",
     summary: "Search tasks, projects, comments and people",
-    description: "The best matches first. Every word of `q` must begin a word of the title or the text, without regard to case and accents; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Where fewer than ten things match, words of four letters or more may have one slip. The newest 200 matches of each kind are ranked, and the newest 200 in titles. Deleted things and people are not found. `cursor` is the `nextCursor` of the page before; what is added after the first page is not on later ones. See docs/search.md.",
+    description: "The best matches first. Every word of `q` must begin a word of the title or the text, without regard to case and accents; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Where fewer than ten things match, words of four letters or more may have one slip. The newest 200 matches of each kind are ranked, and the newest 200 in titles. Deleted things and people are not found. `cursor` is the `nextCursor` of the page before; what is added after the first page is not on later ones. See the guide at /docs/guides/search.",
     example: {"q":"gear draw","kind":"task,comment"},
     operands: [],
     fields: {

@@ -24,6 +24,9 @@ export function pageWithCommands(page: string, procedures: Procedure[]): string 
   return page.replace(list, rows.join(''));
 }
 
+/** A terminal shows an address as it is. */
+const markdownLinks = /\[([^\]]+)\]\(([^)]+)\)/g;
+
 const wordsOf = (operation: string): string => operation.split('.').map(kebabCase).join(' ');
 
 /** One field a line: what changes is seen in the history. */
@@ -49,7 +52,7 @@ function commandOf(procedure: Procedure): Command {
     section: meta.section ?? 'Events',
     ...(openapi && { rest: `${openapi.method} ${openapi.path}` }),
     summary,
-    ...(description !== undefined && { description }),
+    ...(description !== undefined && { description: description.replaceAll(markdownLinks, '$1 at $2') }),
     ...(meta.example && { example: meta.example }),
     operands: operandsOf(procedure, fields),
     fields,

@@ -3032,8 +3032,8 @@ export interface OauthOperations {
    * What the page at /oauth/authorize calls when a person consents. The answer is where to send them:
    * the redirect URI of the client with a code, good for a minute, that the client exchanges at POST
    * /oauth/token. What it gets is an API key of the person, with these scopes at most, for /mcp alone;
-   * it is listed and revoked as other keys are. The account is told of it by mail. docs/oauth.md
-   * describes the whole.
+   * it is listed and revoked as other keys are. The account is told of it by mail. [A
+   * guide](/docs/guides/oauth) describes the whole.
    *
    * REST: `POST /api/oauth/authorizations/`
    *
@@ -3327,9 +3327,9 @@ export interface EmployeesOperations {
    * company are deleted, since the person is in them. Logs, tasks, periods, amounts and all totals stay,
    * and so do the texts that they wrote about work. Within seconds, a job replaces their name and
    * address in comments and notifications of others, in events and in messages of webhooks, and erases
-   * their values and networks from the audit log. docs/personal-data.md has the whole list. Erasing an
-   * erased employee changes nothing. The last active admin and the owner of the company cannot be
-   * erased.
+   * their values and networks from the audit log. [A guide](/docs/guides/personal-data) has the whole
+   * list. Erasing an erased employee changes nothing. The last active admin and the owner of the company
+   * cannot be erased.
    *
    * REST: `POST /api/employees/{_id}/erase/`
    *
@@ -3696,8 +3696,8 @@ export interface TaskLogsOperations {
    * Delete a task log.
    *
    * By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project
-   * that then no longer exceeds its allocated hours is notified of again when it does. A log of a locked
-   * day stays: 409 `PERIOD_LOCKED` names it. The body is optional.
+   * that then no longer exceeds its allocated hours notifies its admins again when it does. A log of a
+   * locked day stays: 409 `PERIOD_LOCKED` names it. The body is optional.
    *
    * REST: `DELETE /api/tasklogs/delete/{pk}/`
    *
@@ -3714,8 +3714,9 @@ export interface CsvImportsOperations {
    *
    * For admins. Takes a detailed report of Toggl Track or Clockify (time on tasks), issues of Jira
    * (tasks and the work logged on them) or a board of Trello (tasks), at most 8 MiB as JSON and 20,000
-   * rows, as docs/csv-imports.md describes. Projects and tasks that are not there by name are created;
-   * people never are. With `dry_run` it answers what would be done, and changes nothing.
+   * rows, as [a guide](/docs/guides/csv-imports) describes. Projects and tasks that are not there by
+   * name are created; people never are. With `dry_run` it answers what would be done, and changes
+   * nothing.
    *
    * Where rows have errors, nothing is stored, and `issues` names the first 100 by line and column: 400,
    * or 409 `PERIOD_LOCKED` where locked days are all that is wrong. With `skip_errors` the other rows
@@ -3868,7 +3869,7 @@ export interface TimePoliciesOperations {
    * How time is handed in and locked.
    *
    * For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and
-   * locks no day by its age. See docs/time-periods.md.
+   * locks no day by its age. See [the guide](/docs/guides/time-periods).
    *
    * `company_id`: the company of the session unless given.
    *
@@ -3923,7 +3924,7 @@ export interface RatesOperations {
    * `employee_id`), of a project, of an employee, or of the company (none of them); the first of these
    * that is there on the day of a log is the rate of that log. One of the same subject and day is
    * replaced. New logs take it from then on; stored logs keep their rates until POST
-   * `/api/tasklogs/apply-rates/` is called. See docs/money.md.
+   * `/api/tasklogs/apply-rates/` is called. See [the guide](/docs/guides/money).
    *
    * `company_id`: the company of the session unless given.
    *
@@ -4006,11 +4007,11 @@ export interface TimesheetPeriodsOperations {
   /**
    * Approve or reject periods.
    *
-   * For those whom the time policy has decide: team leaders and admins, or admins alone. Up to 500
-   * periods at once, with a result for each in the same order: one that is not waiting for a decision is
-   * left alone (`not_submitted`), and so is one’s own (`own_time`), unless the caller is the only active
-   * admin. An approved period keeps what is logged in it at that moment. A rejected one is no longer
-   * locked. Employees are notified.
+   * For team leaders and admins, or for admins alone, as the time policy says. Up to 500 periods at
+   * once, with a result for each in the same order: one that is not waiting for a decision is left alone
+   * (`not_submitted`), and so is one’s own (`own_time`), unless the caller is the only active admin. An
+   * approved period keeps what is logged in it at that moment. A rejected one is no longer locked.
+   * Employees are notified.
    *
    * REST: `POST /api/timesheet-periods/decide/`
    *
@@ -4056,7 +4057,7 @@ export interface WorkingHoursOperations {
   /**
    * The working hours of an employee.
    *
-   * For the employee, team leaders and admins. See docs/time-periods.md.
+   * For the employee, team leaders and admins. See [the guide](/docs/guides/time-periods).
    *
    * `employee_id`: the caller unless given.
    *
@@ -4093,8 +4094,8 @@ export interface HolidaysOperations {
   /**
    * The holidays of the company.
    *
-   * For every employee. Those from `from` to `to`, both included, at most 366 days. See
-   * docs/time-periods.md.
+   * For every employee. Those from `from` to `to`, both included, at most 366 days. See [the
+   * guide](/docs/guides/time-periods).
    *
    * `company_id`: the company of the session unless given.
    *
@@ -4134,7 +4135,7 @@ export interface BalancesOperations {
    * For the employee, team leaders and admins. All days from `from` to `to`, both included, at most 366,
    * in the time zone of the company. What is expected on a day is what the employee’s working hours say,
    * or without them the time policy; nothing on a holiday, and nothing before the `date_of_joining` of
-   * the employee. Days to come count as the others. See docs/time-periods.md.
+   * the employee. Days to come count as the others. See [the guide](/docs/guides/time-periods).
    *
    * `employee_id`: the caller unless given.
    *
@@ -4539,7 +4540,7 @@ export interface WebhooksOperations {
    * Send a message of a webhook again.
    *
    * Also one that was delivered. It goes out under the same `webhook-id`, now, and is retried as a new
-   * one. One that is being sent in this moment is left alone.
+   * one. One that is being sent at this moment is left alone.
    *
    * REST: `POST /api/webhook-deliveries/{delivery_id}/resend/`
    *
@@ -4554,7 +4555,7 @@ export interface AuditOperations {
    *
    * Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and
    * refused call; the newest first, 50 at a time. A row is there as soon as its change is. Filters are
-   * combined. See docs/audit.md for what is not audited, and for what the log proves.
+   * combined. See [the guide](/docs/guides/audit) for what is not audited, and for what the log proves.
    *
    * `company_id`: the company of the session unless given.
    *
@@ -4615,9 +4616,9 @@ export interface ExportsOperations {
    * Without `userId` the file has everything that belongs to the company and can be imported into
    * another installation; with it, what concerns this employee. It is a ZIP archive with a file of JSON
    * Lines for each table and a `manifest.json`, read from one snapshot, without passwords, keys and
-   * other secrets; docs/exports.md describes it. It is made in the background: read the export until its
-   * state is `finished`, and get the file from its `url` within 24 hours. A company makes one at a time,
-   * and has five at most.
+   * other secrets; [a guide](/docs/guides/exports) describes it. It is made in the background: read the
+   * export until its state is `finished`, and get the file from its `url` within 24 hours. A company
+   * makes one at a time, and has five at most.
    *
    * REST: `POST /api/exports/`
    *
@@ -4664,7 +4665,7 @@ export interface SearchOperations {
    * Where fewer than ten things match, words of four letters or more may have one slip. The newest 200
    * matches of each kind are ranked, and the newest 200 in titles. Deleted things and people are not
    * found. `cursor` is the `nextCursor` of the page before; what is added after the first page is not on
-   * later ones. See docs/search.md.
+   * later ones. See [the guide](/docs/guides/search).
    *
    * `company_id`: the company of the session unless given.
    *

@@ -76,6 +76,8 @@ describe.runIf(hasBrowser)(`the reference${unlessSkipped}`, { timeout: 120_000 }
 
   test.each([
     [operation, '.sample'],
+    ['/docs/guides', 'h1'],
+    ['/docs/guides/csv-imports', 'td'],
     ['/docs/errors', 'h1'],
     ['/docs/errors/TOKEN_PAIR_REQUIRED', 'h1'],
   ])('fits a phone: %s', async (path, shows) => {
@@ -92,7 +94,8 @@ describe.runIf(hasBrowser)(`the reference${unlessSkipped}`, { timeout: 120_000 }
 
   test.each(['light', 'dark'] as const)('can be read where it is %s', async (colorScheme) => {
     await desk.page.emulateMedia({ colorScheme });
-    for (const page of [desk.page, await open('/docs/errors/NOT_FOUND', 'h1', { colorScheme })]) {
+    const others = ['/docs/errors/NOT_FOUND', '/docs/guides/money'].map((path) => open(path, 'h1', { colorScheme }));
+    for (const page of [desk.page, ...(await Promise.all(others))]) {
       expect(await isDark(page)).toBe(colorScheme === 'dark');
       expect(await findBarriers(page, ['color-contrast'])).toEqual([]);
     }

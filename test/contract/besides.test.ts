@@ -8,25 +8,31 @@ const service = await startService();
 const { anonymous, database, url } = service;
 
 describe('the reference', () => {
-  test.each(['/docs', '/docs/', '/docs/errors', '/docs/errors/', '/docs/errors/NOT_FOUND', '/docs/errors/NOT_FOUND/'])(
-    'at %s loads from this service alone, and all that it loads is there',
-    async (path) => {
-      const { status, headers, body } = await anonymous.get(path);
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-      expect(headers.get('content-security-policy')).toContain("script-src 'self'");
-      expect(headers.get('content-security-policy')).not.toMatch(/https?:|\*/);
-      const links = [...(body as string).matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link!);
-      expect(links.length).toBeGreaterThan(4);
-      for (const link of new Set(links)) {
-        // As behind a proxy that gives the service a prefix.
-        const target = new URL(link, `${url}/prefix${path}`);
-        expect(target.origin).toBe(url);
-        expect({ link, at: target.pathname }).toEqual({ link, at: expect.stringMatching('^/prefix/') });
-        const { status: found } = await anonymous.get(target.pathname.slice('/prefix'.length));
-        expect({ link, found }).toEqual({ link, found: 200 });
-      }
-    },
-  );
+  test.each([
+    '/docs',
+    '/docs/',
+    '/docs/guides',
+    '/docs/guides/',
+    '/docs/errors',
+    '/docs/errors/',
+    '/docs/errors/NOT_FOUND',
+    '/docs/errors/NOT_FOUND/',
+  ])('at %s loads from this service alone, and all that it loads is there', async (path) => {
+    const { status, headers, body } = await anonymous.get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(headers.get('content-security-policy')).not.toMatch(/https?:|\*/);
+    const links = [...(body as string).matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(4);
+    for (const link of new Set(links)) {
+      // As behind a proxy that gives the service a prefix.
+      const target = new URL(link, `${url}/prefix${path}`);
+      expect(target.origin).toBe(url);
+      expect({ link, at: target.pathname }).toEqual({ link, at: expect.stringMatching('^/prefix/') });
+      const { status: found } = await anonymous.get(target.pathname.slice('/prefix'.length));
+      expect({ link, found }).toEqual({ link, found: 200 });
+    }
+  });
 
   test('serves its own few files and no others', async () => {
     for (const file of ['index.html', 'swagger-initializer.js', '..%2fdocs.ts', '%2e%2e/docs.ts', '../docs.ts', ''])
@@ -42,6 +48,49 @@ describe('the reference', () => {
     }
     for (const code of ['NOPE', 'not_found', '%3Cscript%3E'])
       expect(errorOf(await anonymous.get(`/docs/errors/${code}`))).toEqual({ status: 404, code: 'NOT_FOUND' });
+  });
+});
+
+describe('the guides', () => {
+  const pathsIn = (document: unknown) => [
+    ...new Set(Array.from(JSON.stringify(document).matchAll(/\]\((\/[^)]*)\)/g), ([, path]) => path!)),
+  ];
+
+  test('are where the descriptions of operations and events send their readers', async () => {
+    const documents = await Promise.all(['/openapi.json', '/asyncapi.json'].map((path) => anonymous.get(path)));
+    const paths = pathsIn(documents.map(({ body }) => body as object));
+    expect(paths).toEqual(expect.arrayContaining(['/docs/errors', '/docs/guides/time-periods']));
+    for (const path of paths)
+      expect({ path, status: (await anonymous.get(path)).status }).toEqual({ path, status: 200 });
+  });
+
+  test('lead to each other and to their own headings, with and without a slash, behind any prefix', async () => {
+    const list = (await anonymous.get('/docs/guides')).body as string;
+    const names = Array.from(list.matchAll(/href="\.\.\/docs\/guides\/([\w-]+)"/g), ([, name]) => name!);
+    expect(names.length).toBeGreaterThan(8);
+    for (const path of [
+      '/docs/guides/',
+      ...names.flatMap((name) => [`/docs/guides/${name}`, `/docs/guides/${name}/`]),
+    ]) {
+      const { status, headers, body } = await anonymous.get(path);
+      expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8']);
+      expect(body).not.toMatch(/127\.0\.0\.1:3000|\.md"|src="pictures/);
+      for (const [, link] of (body as string).matchAll(/href="(?!https:)([^"]+)"/g)) {
+        const { origin, pathname, hash } = new URL(link!, `${url}/prefix${path}`);
+        expect({ link, at: origin + pathname }).toEqual({ link, at: expect.stringMatching(`^${url}/prefix/`) });
+        const target = await anonymous.get(pathname.slice('/prefix'.length));
+        const isThere = hash === '' || (target.body as string).includes(`id="${hash.slice(1)}"`);
+        expect({ path, link, status: target.status, isThere }).toEqual({ path, link, status: 200, isThere: true });
+      }
+    }
+    expect(errorOf(await anonymous.get('/docs/guides/operations'))).toMatchObject({ status: 404 });
+  });
+
+  test('show tables, code and headings, and call the service where it is reached', async () => {
+    const { body } = await anonymous.get('/docs/guides/rest');
+    expect(body).toContain('<h2 id="how-much-you-may-ask">How much you may ask</h2>');
+    expect(body).toContain('<pre><code class="language-sh">base=https://api.example.test\n');
+    expect(body).toContain('<td><code>required</code></td>');
   });
 });
 

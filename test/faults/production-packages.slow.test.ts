@@ -72,7 +72,7 @@ describe('where neither the demo page nor the client is built', () => {
   }, timeout);
 
   test('serves the API and its documents, with the Node that comes with it', async () => {
-    for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/errors']) {
+    for (const path of ['/readyz', '/openapi.json', '/asyncapi.json', '/docs/', '/docs/guides/rest', '/docs/errors']) {
       const answer = await fetch(service.url + path);
       expect([path, answer.status]).toEqual([path, 200]);
       await answer.text();

@@ -14,7 +14,7 @@ export const listAudit = admin('everything')
     rest('GET /api/audit/company/{company_id}/', {
       section: 'Additions',
       summary: 'The audit log of the company',
-      description: `Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and refused call; the newest first, ${pageSize} at a time. A row is there as soon as its change is. Filters are combined. See docs/audit.md for what is not audited, and for what the log proves.`,
+      description: `Who changed what, and when: a row for each change, sign-in, failed sign-in, file that was taken, and refused call; the newest first, ${pageSize} at a time. A row is there as soon as its change is. Filters are combined. See [the guide](/docs/guides/audit) for what is not audited, and for what the log proves.`,
       isLongRead: true,
       example: { operation: 'tasks.update', from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' },
     }),

@@ -23,7 +23,7 @@ export const getBalance = member('time')
     rest('GET /api/balances/{employee_id}/', {
       section: 'Additions',
       summary: 'Expected and worked time of an employee, by day',
-      description: `For the employee, team leaders and admins. All days from \`from\` to \`to\`, both included, at most ${rangeDaysMax}, in the time zone of the company. What is expected on a day is what the employee’s working hours say, or without them the time policy; nothing on a holiday, and nothing before the \`date_of_joining\` of the employee. Days to come count as the others. See docs/time-periods.md.`,
+      description: `For the employee, team leaders and admins. All days from \`from\` to \`to\`, both included, at most ${rangeDaysMax}, in the time zone of the company. What is expected on a day is what the employee’s working hours say, or without them the time policy; nothing on a holiday, and nothing before the \`date_of_joining\` of the employee. Days to come count as the others. See [the guide](/docs/guides/time-periods).`,
       errors: [FORBIDDEN],
       example: { from: '2026-03-01', to: '2026-03-31' },
       tool: { name: 'timesheet', include: 'balance', leavesOut: ['days'] },

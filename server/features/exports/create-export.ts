@@ -19,7 +19,7 @@ export const createExport = admin('everything')
       section: 'Additions',
       summary: 'Make a file with all data of the company, or of one person',
       description:
-        'Without `userId` the file has everything that belongs to the company and can be imported into another installation; with it, what concerns this employee. It is a ZIP archive with a file of JSON Lines for each table and a `manifest.json`, read from one snapshot, without passwords, keys and other secrets; docs/exports.md describes it. It is made in the background: read the export until its state is `finished`, and get the file from its `url` within 24 hours. A company makes one at a time, and has five at most.',
+        'Without `userId` the file has everything that belongs to the company and can be imported into another installation; with it, what concerns this employee. It is a ZIP archive with a file of JSON Lines for each table and a `manifest.json`, read from one snapshot, without passwords, keys and other secrets; [a guide](/docs/guides/exports) describes it. It is made in the background: read the export until its state is `finished`, and get the file from its `url` within 24 hours. A company makes one at a time, and has five at most.',
       errors: [EXPORT_IN_PROGRESS, EXPORT_LIMIT_REACHED],
       whileClosed: true,
       example: { userId: null },

@@ -13,7 +13,7 @@ export const listHolidays = member('time')
     rest('GET /api/holidays/{company_id}/', {
       section: 'Additions',
       summary: 'The holidays of the company',
-      description: `For every employee. Those from \`from\` to \`to\`, both included, at most ${rangeDaysMax} days. See docs/time-periods.md.`,
+      description: `For every employee. Those from \`from\` to \`to\`, both included, at most ${rangeDaysMax} days. See [the guide](/docs/guides/time-periods).`,
       example: { from: '2026-01-01', to: '2026-12-31' },
     }),
   )

@@ -21,7 +21,7 @@ export const authorizeClient = member('no key')
       section: 'Additions',
       summary: 'Let an OAuth client act as oneself',
       description:
-        'What the page at /oauth/authorize calls when a person consents. The answer is where to send them: the redirect URI of the client with a code, good for a minute, that the client exchanges at POST /oauth/token. What it gets is an API key of the person, with these scopes at most, for /mcp alone; it is listed and revoked as other keys are. The account is told of it by mail. docs/oauth.md describes the whole.',
+        'What the page at /oauth/authorize calls when a person consents. The answer is where to send them: the redirect URI of the client with a code, good for a minute, that the client exchanges at POST /oauth/token. What it gets is an API key of the person, with these scopes at most, for /mcp alone; it is listed and revoked as other keys are. The account is told of it by mail. [A guide](/docs/guides/oauth) describes the whole.',
       errors: [SESSION_REQUIRED, SESSION_BOUND, ADMIN_REQUIRED],
       answersSecret: true,
       changes: [apiKeyCreated],

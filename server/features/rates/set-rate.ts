@@ -14,7 +14,7 @@ export const setRate = admin('time')
       section: 'Additions',
       summary: 'Set an hourly rate',
       description:
-        'For admins. The rate of a task (`task_id`), of an employee on a project (`project_id` and `employee_id`), of a project, of an employee, or of the company (none of them); the first of these that is there on the day of a log is the rate of that log. One of the same subject and day is replaced. New logs take it from then on; stored logs keep their rates until POST `/api/tasklogs/apply-rates/` is called. See docs/money.md.',
+        'For admins. The rate of a task (`task_id`), of an employee on a project (`project_id` and `employee_id`), of a project, of an employee, or of the company (none of them); the first of these that is there on the day of a log is the rate of that log. One of the same subject and day is replaced. New logs take it from then on; stored logs keep their rates until POST `/api/tasklogs/apply-rates/` is called. See [the guide](/docs/guides/money).',
       example: { project_id: 7, validFrom: '2026-01-01', hourlyRate: { minorUnits: 9500, currency: 'EUR' } },
     }),
   )

@@ -20,7 +20,7 @@ export const searchCompany = member(['tasks', 'projects', 'comments', 'people'])
     rest('GET /api/search/company/{company_id}/', {
       section: 'Additions',
       summary: 'Search tasks, projects, comments and people',
-      description: `The best matches first. Every word of \`q\` must begin a word of the title or the text, without regard to case and accents; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Where fewer than ten things match, words of four letters or more may have one slip. The newest ${candidatesMax} matches of each kind are ranked, and the newest ${candidatesMax} in titles. Deleted things and people are not found. \`cursor\` is the \`nextCursor\` of the page before; what is added after the first page is not on later ones. See docs/search.md.`,
+      description: `The best matches first. Every word of \`q\` must begin a word of the title or the text, without regard to case and accents; Chinese, Japanese, Korean and other scripts without spaces match anywhere. Where fewer than ten things match, words of four letters or more may have one slip. The newest ${candidatesMax} matches of each kind are ranked, and the newest ${candidatesMax} in titles. Deleted things and people are not found. \`cursor\` is the \`nextCursor\` of the page before; what is added after the first page is not on later ones. See [the guide](/docs/guides/search).`,
       example: { q: 'gear draw', kind: 'task,comment' },
       tool: { name: 'search', hides: ['limit'], leavesOut: ['ranges'] },
     }),

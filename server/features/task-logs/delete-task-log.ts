@@ -16,7 +16,7 @@ export const deleteTaskLog = member('time')
       section: 'Task logs',
       summary: 'Delete a task log',
       description:
-        'By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that then no longer exceeds its allocated hours is notified of again when it does. A log of a locked day stays: 409 `PERIOD_LOCKED` names it. The body is optional.',
+        'By the employee whose time it is, a team leader or an admin. Its time leaves every total; a project that then no longer exceeds its allocated hours notifies its admins again when it does. A log of a locked day stays: 409 `PERIOD_LOCKED` names it. The body is optional.',
       errors: [FORBIDDEN, ADMIN_REQUIRED, PERIOD_LOCKED],
       changes: [taskLogDeleted],
       example: { override: false },

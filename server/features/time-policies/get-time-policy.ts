@@ -12,7 +12,7 @@ export const getTimePolicy = member('time')
       section: 'Additions',
       summary: 'How time is handed in and locked',
       description:
-        'For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and locks no day by its age. See docs/time-periods.md.',
+        'For every employee. A company that has set nothing hands in weeks from Monday, needs no approval and locks no day by its age. See [the guide](/docs/guides/time-periods).',
     }),
   )
   .input(z.object({ company_id: idOf('company') }))

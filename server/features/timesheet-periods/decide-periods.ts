@@ -21,7 +21,7 @@ export const decidePeriods = member('time')
     rest('POST /api/timesheet-periods/decide/', {
       section: 'Additions',
       summary: 'Approve or reject periods',
-      description: `For those whom the time policy has decide: team leaders and admins, or admins alone. Up to ${periodsMax} periods at once, with a result for each in the same order: one that is not waiting for a decision is left alone (\`not_submitted\`), and so is one’s own (\`own_time\`), unless the caller is the only active admin. An approved period keeps what is logged in it at that moment. A rejected one is no longer locked. Employees are notified.`,
+      description: `For team leaders and admins, or for admins alone, as the time policy says. Up to ${periodsMax} periods at once, with a result for each in the same order: one that is not waiting for a decision is left alone (\`not_submitted\`), and so is one’s own (\`own_time\`), unless the caller is the only active admin. An approved period keeps what is logged in it at that moment. A rejected one is no longer locked. Employees are notified.`,
       errors: [FORBIDDEN],
       changes: [periodDecided],
       example: { period_ids: [5], decision: 'approve', note: 'Thank you' },

@@ -14,7 +14,7 @@ export const resendDelivery = admin('everything')
       section: 'Additions',
       summary: 'Send a message of a webhook again',
       description:
-        'Also one that was delivered. It goes out under the same `webhook-id`, now, and is retried as a new one. One that is being sent in this moment is left alone.',
+        'Also one that was delivered. It goes out under the same `webhook-id`, now, and is retried as a new one. One that is being sent at this moment is left alone.',
       errors: [WEBHOOK_DISABLED],
     }),
   )

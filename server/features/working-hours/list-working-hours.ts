@@ -11,7 +11,7 @@ export const listWorkingHours = member('time')
     rest('GET /api/working-hours/{employee_id}/', {
       section: 'Additions',
       summary: 'The working hours of an employee',
-      description: 'For the employee, team leaders and admins. See docs/time-periods.md.',
+      description: 'For the employee, team leaders and admins. See [the guide](/docs/guides/time-periods).',
       errors: [FORBIDDEN],
     }),
   )

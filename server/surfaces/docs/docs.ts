@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance } from 'fastify';
 import { NOT_FOUND } from '../../errors/errors.ts';
+import { guideListPage, guidePage, guides } from './guides.ts';
 import { errorListPage, errorPage, page } from './pages.ts';
 import { registerClientPackage } from './client-package.ts';
 import { createAsyncDocument } from '../asyncapi/asyncapi.ts';
@@ -58,6 +59,19 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
       { config },
       html(() => errorListPage(rootOf(url))),
     );
+  for (const url of ['/docs/guides', '/docs/guides/'])
+    app.get(
+      url,
+      { config },
+      html(() => guideListPage(rootOf(url))),
+    );
+  for (const name of guides)
+    for (const url of [`/docs/guides/${name}`, `/docs/guides/${name}/`])
+      app.get(
+        url,
+        { config },
+        html(() => guidePage(name, rootOf(url), publicUrl)),
+      );
   for (const url of ['/docs/errors/:code', '/docs/errors/:code/']) {
     const pages = new Map<string, SendStatic>();
     app.get<{ Params: { code: string } }>(url, { config }, async (request, reply) => {
@@ -78,8 +92,8 @@ export function registerDocs(app: FastifyInstance, router: AnyTRPCRouter, public
 /** The way from a page to the root of the service: behind a proxy that may have a prefix, which is not known here. */
 const rootOf = (url: string): string => '../'.repeat(url.split('/').length - 2);
 
-const html = (make: () => string): SendStatic =>
-  staticDocument({ type: 'text/html; charset=utf-8', read: () => Buffer.from(make()) });
+const html = (make: () => string | Promise<string>): SendStatic =>
+  staticDocument({ type: 'text/html; charset=utf-8', read: async () => Buffer.from(await make()) });
 
 function referencePage(root: string): string {
   return page({

@@ -47,6 +47,7 @@ type PageParts = {
 export function page({ root, title, body, head = '', current }: PageParts): string {
   const links = [
     ['docs', 'Reference'],
+    ['docs/guides', 'Guides'],
     ['docs/errors', 'Errors'],
     ['openapi.json', 'OpenAPI'],
     ['asyncapi.json', 'AsyncAPI'],
@@ -84,7 +85,7 @@ export function errorListPage(root: string): string {
     root,
     title: 'Errors',
     current: 'docs/errors',
-    body: `<main class="text">
+    body: `<main class="text errors">
 <h1>Errors</h1>
 <p class="lead">Every error is a problem document with one of these codes. Codes never change their meaning.</p>
 <table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead>
@@ -101,7 +102,7 @@ export function errorPage(code: string, operations: Operation[], root: string): 
     root,
     title: code,
     current: 'docs/errors',
-    body: `<main class="text">
+    body: `<main class="text errors">
 <p><a href="${root}docs/errors">All errors</a></p>
 <h1>${codeWords(code)}</h1>
 <p><span class="status">HTTP ${definition.status}</span></p>

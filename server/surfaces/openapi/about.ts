@@ -44,7 +44,7 @@ Open operations say so.
 
 ## Errors
 Every error is a problem document (RFC 9457, \`application/problem+json\`) with a stable \`code\`, a sentence in
-\`detail\`, the \`requestId\`, for invalid input \`issues: [{path, message, code}]\`, and for an API key that may not \`missingScopes\`.
+\`detail\`, the \`requestId\`, for invalid input \`issues: [{path, message, code}]\`, and for an API key that lacks a scope \`missingScopes\`.
 [Each code has a page](/docs/errors).
 * Things of another company look as if they did not exist: **404** for a path, and a **400** whose issue has the code \`not_found\`
   for an identifier in a body or query.
