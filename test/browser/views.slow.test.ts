@@ -229,6 +229,11 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     const { page, button } = visitor;
     await visitor.signIn(founder.email);
     await page.getByRole('heading', { name: 'Nothing to do at Blank Page, yet' }).waitFor();
+    visitor.expectTrouble(/status of 400/);
+    await page.getByLabel('Name of the project').fill('  ');
+    await button('Start the project').click();
+    await page.getByText('The name must not be empty.').waitFor();
+    expect(await page.getByLabel('Name of the project').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Name of the project').fill('Garden');
     await page.getByLabel('First task').fill('Water the roses');
     await button('Start the project').click();
@@ -236,6 +241,11 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
 
     await button('New task').click();
     const dialog = page.getByRole('dialog', { name: 'New task' });
+    visitor.expectTrouble(/status of 400/);
+    await dialog.getByLabel('Title').fill('  ');
+    await dialog.getByRole('button', { name: 'Add the task' }).click();
+    await dialog.getByText('The title must not be empty.').waitFor();
+    expect(await page.evaluate('document.activeElement?.id')).toBe('task-title');
     await dialog.getByLabel('Title').fill('Cut the hedge');
     await dialog.getByRole('button', { name: 'Add the task' }).click();
     await dialog.waitFor({ state: 'detached' });

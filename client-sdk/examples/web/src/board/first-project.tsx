@@ -1,23 +1,24 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { client } from '../client.ts';
-import { Field } from '../field.tsx';
+import { TextField } from '../field.tsx';
 import { attempt } from '../notices.ts';
 import { Problem } from '../parts.tsx';
-import { useForm } from '../use-form.ts';
+import { issuesOf, useForm, type Problems } from '../use-form.ts';
 import { putProject } from '../workspace.ts';
 
 /** What a company sees that has no project yet. */
 export function FirstProject({ companyName }: { companyName: string }): JSX.Element {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');
-  const { isSending, problem, onSubmit } = useForm(async (keys) => {
+  const blame = (error: unknown): Problems => issuesOf(error, { name: ['project-name', 'The name'] });
+  const { isSending, problem, problems, onSubmit } = useForm(async (keys) => {
     const project = await client.projects.create({ name }, { idempotencyKey: keys.of(name) });
     putProject(project);
     // The form is gone now, so what becomes of the task is said at the edge of the page.
     const task = { projectId: project._id, title };
     if (title.trim() !== '') await attempt(() => client.tasks.create(task));
-  });
+  }, blame);
   return (
     <section class="empty card" aria-labelledby="first-heading">
       <svg class="empty-picture" viewBox="0 0 160 96" aria-hidden="true">
@@ -31,24 +32,23 @@ export function FirstProject({ companyName }: { companyName: string }): JSX.Elem
       <h2 id="first-heading">Nothing to do at {companyName}, yet</h2>
       <p>Start a project and give it a first task. Everybody of the company sees both.</p>
       <form class="stack" onSubmit={onSubmit}>
-        <Field label="Name of the project" name="project-name">
-          <input
-            id="project-name"
-            required
-            maxLength={200}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="First task" name="first-task" hint="You can add it later as well.">
-          <input
-            id="first-task"
-            maxLength={200}
-            aria-describedby="first-task-hint"
-            value={title}
-            onInput={(event) => setTitle(event.currentTarget.value)}
-          />
-        </Field>
+        <TextField
+          label="Name of the project"
+          name="project-name"
+          problem={problems['project-name']}
+          required
+          maxLength={200}
+          value={name}
+          onValue={setName}
+        />
+        <TextField
+          label="First task"
+          name="first-task"
+          hint="You can add it later as well."
+          maxLength={200}
+          value={title}
+          onValue={setTitle}
+        />
         <Problem text={problem} />
         <button type="submit" class="button primary wide" aria-disabled={isSending}>
           {isSending ? 'Starting…' : 'Start the project'}

@@ -2,9 +2,18 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { client, getMe } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
-import { Field, TextField } from '../field.tsx';
+import { described, Field, TextField } from '../field.tsx';
 import type { Keys } from '../keys.ts';
+import { issuesOf } from '../use-form.ts';
 import { activeEmployees, projects, putProject } from '../workspace.ts';
+
+const blamed = {
+  title: ['task-title', 'The title'],
+  name: ['task-project-name', 'The name'],
+  projectId: ['task-project', 'The project'],
+  owner_id: ['task-owner', 'The owner'],
+  dueDate: ['task-due', 'The day'],
+} as const;
 
 type NewTaskProps = { projectId: number | null; onClose(): void };
 
@@ -36,12 +45,32 @@ export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
   }
 
   return (
-    <FormDialog heading="New task" action="Add the task" sending="Adding…" send={add} onClose={onClose}>
-      {() => (
+    <FormDialog
+      heading="New task"
+      action="Add the task"
+      sending="Adding…"
+      send={add}
+      blame={(error) => issuesOf(error, blamed)}
+      onClose={onClose}
+    >
+      {(problems) => (
         <>
-          <TextField label="Title" name="task-title" required maxLength={300} value={title} onValue={setTitle} />
-          <Field label="Project" name="task-project">
-            <select id="task-project" value={project} onChange={(event) => setProject(event.currentTarget.value)}>
+          <TextField
+            label="Title"
+            name="task-title"
+            problem={problems['task-title']}
+            required
+            maxLength={300}
+            value={title}
+            onValue={setTitle}
+          />
+          <Field label="Project" name="task-project" problem={problems['task-project']}>
+            <select
+              id="task-project"
+              {...described({ name: 'task-project', problem: problems['task-project'] })}
+              value={project}
+              onChange={(event) => setProject(event.currentTarget.value)}
+            >
               {projects.value?.map(({ _id, name }) => (
                 <option key={_id} value={String(_id)}>
                   {name}
@@ -54,6 +83,7 @@ export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
             <TextField
               label="Name of the project"
               name="task-project-name"
+              problem={problems['task-project-name']}
               required
               maxLength={200}
               value={projectName}
@@ -61,8 +91,13 @@ export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
             />
           )}
           <div class="side-by-side">
-            <Field label="Owner" name="task-owner">
-              <select id="task-owner" value={owner} onChange={(event) => setOwner(Number(event.currentTarget.value))}>
+            <Field label="Owner" name="task-owner" problem={problems['task-owner']}>
+              <select
+                id="task-owner"
+                {...described({ name: 'task-owner', problem: problems['task-owner'] })}
+                value={owner}
+                onChange={(event) => setOwner(Number(event.currentTarget.value))}
+              >
                 {activeEmployees.value.map(({ _id, name, invitationStatus }) => (
                   <option key={_id} value={_id}>
                     {name}
@@ -71,7 +106,14 @@ export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
                 ))}
               </select>
             </Field>
-            <TextField label="Due" name="task-due" type="date" value={dueDate} onValue={setDueDate} />
+            <TextField
+              label="Due"
+              name="task-due"
+              problem={problems['task-due']}
+              type="date"
+              value={dueDate}
+              onValue={setDueDate}
+            />
           </div>
         </>
       )}
