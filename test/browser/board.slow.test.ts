@@ -75,6 +75,25 @@ describe.skipIf(!hasBrowser)(`two windows${unlessSkipped}`, () => {
     await card(page, 'To do', 'Tune the pipes').waitFor({ state: 'detached' });
   });
 
+  test('say that a project was deleted, without asking for its tasks, and lead back', async () => {
+    const { page } = await stage.visit('mateo');
+    const caller = await service.signIn(emailOf.amara);
+    const { body: project } = await caller.post('/api/projects/', { name: 'Barrel organ' });
+    const columns = { todo: 'To do', in_progress: 'In progress', in_review: 'In review', done: 'Done' };
+    for (const status of Object.keys(columns))
+      await caller.post('/api/tasks/', { projectId: project._id, title: `Pin the barrel ${status}`, status });
+    await page.getByLabel('Project').selectOption({ label: 'Barrel organ' });
+    // A column that is still being read would be refused, and until then it shows what it had.
+    await page.reload();
+    for (const [status, name] of Object.entries(columns)) await card(page, name, `Pin the barrel ${status}`).waitFor();
+    await caller.delete(`/api/projects/${project._id}/`);
+    await page.getByRole('heading', { name: 'This project is not there' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'This project is not there' }).waitFor();
+    await page.getByRole('link', { name: 'Show all projects' }).click();
+    await column(page, 'To do').locator('.count').waitFor();
+  });
+
   test('of one person show one timer, wherever it is started and stopped', async () => {
     const desk = await stage.visit('jonas');
     const phone = await stage.visit('jonas');

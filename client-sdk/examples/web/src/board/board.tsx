@@ -20,6 +20,7 @@ export function Board({ projectId, mine }: BoardProps): JSX.Element {
   const [isNew, setNew] = useState(false);
   const live = useLiveTasks({ projectId, mine });
   const today = dayIn(timezone.value, Math.floor(now.value / 60_000) * 60_000);
+  const isMissing = projectId !== null && !projects.value?.some(({ _id }) => _id === projectId);
   const firstName = getMyself().name.split(' ')[0]!;
 
   return (
@@ -42,15 +43,31 @@ export function Board({ projectId, mine }: BoardProps): JSX.Element {
               New task
             </button>
           </div>
-          <div class="board">
-            {statuses.map((status) => (
-              <Column key={status} status={status} live={live} today={today} onNew={() => setNew(true)} />
-            ))}
-          </div>
+          {isMissing ? (
+            <MissingProject mine={mine} />
+          ) : (
+            <div class="board">
+              {statuses.map((status) => (
+                <Column key={status} status={status} live={live} today={today} onNew={() => setNew(true)} />
+              ))}
+            </div>
+          )}
         </>
       )}
-      {isNew && <NewTask projectId={projectId} onClose={() => setNew(false)} />}
+      {isNew && <NewTask projectId={isMissing ? null : projectId} onClose={() => setNew(false)} />}
     </>
+  );
+}
+
+function MissingProject({ mine }: { mine: boolean }): JSX.Element {
+  return (
+    <div class="empty card">
+      <h2>This project is not there</h2>
+      <p>It was deleted, or it belongs to another company.</p>
+      <a class="button primary" href={boardHref({ projectId: null, mine })}>
+        Show all projects
+      </a>
+    </div>
   );
 }
 

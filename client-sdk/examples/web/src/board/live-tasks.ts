@@ -48,6 +48,8 @@ export function openTasks({ filter, projectIds, shown }: Opening): LiveTasks {
 
   function take(event: TasksOnProjectEvent): void {
     changes.add();
+    // The board of this project is about to go.
+    if (event.type === 'project.deleted' && filter.projectId !== null) return;
     if (!columns.value || event.type === 'project.deleted' || event.type === 'project.imported') return reload();
     if (event.type !== 'task.created' && event.type !== 'task.updated' && event.type !== 'task.deleted') return;
     const next = moveTask(columns.value, event, (task) => matches(task, filter, getMe()._id));

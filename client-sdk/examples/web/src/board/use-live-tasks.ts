@@ -10,9 +10,9 @@ export function useLiveTasks({ projectId, mine }: Filter): LiveTasks | undefined
   const all = projects.value?.map(({ _id }) => _id);
   // Over server-sent events each stream takes one of the page's six connections.
   const max = transport.value === 'sse' ? 1 : projectsMax;
-  const projectIds = (projectId === null ? all : [projectId])?.slice(0, max);
+  const projectIds = (projectId === null ? all : all?.filter((one) => one === projectId))?.slice(0, max);
   useEffect(() => {
-    if (!projectIds) return undefined;
+    if (!projectIds?.length) return undefined;
     const opened = openTasks({ filter: { projectId, mine }, projectIds, shown: live?.columns.peek() });
     setLive(opened);
     return () => opened.stop();
