@@ -14,8 +14,8 @@ export const log: Shortcut = {
 Usage: wms log <duration> <task> [--on DAY] [--at HH:MM] [--note TEXT]
 
 Logs your time on a task. <duration> is 2h, 1h30m, 90m or 1.5h, and <task> a
-number or a title. Without --at it is put where nothing is logged yet: today it
-ends now, on another day it begins at nine.
+number or a title. Without --at it is put where nothing is logged yet and no
+timer runs: today it ends now, on another day it begins at nine.
 
 Flags:
   --on DAY       today, yesterday or YYYY-MM-DD; today unless given
@@ -99,8 +99,8 @@ function offsetOf(day: Date, at: string): string {
 }
 
 /**
- * One's own logs that touch a day or the one before. Days of timesheets are those of the company, whose clocks may be 25
- * hours away, so two more on each side are read.
+ * One's own logs that touch a day or the one before, and what the timer that runs will log. Days of timesheets are those
+ * of the company, whose clocks may be 25 hours away, so two more on each side are read.
  */
 async function readTaken(client: Client, day: Date, signal: AbortSignal): Promise<Span[]> {
   const caller = await findCaller(client, signal);
@@ -108,7 +108,8 @@ async function readTaken(client: Client, day: Date, signal: AbortSignal): Promis
   const dayBefore = nextDay(day, -1);
   const range = { from: localDay(nextDay(day, -3)), to: localDay(nextDay(day, 2)) };
   const sheet = await client.timesheets.get({ ...range, userId: caller.employeeId, groupBy: 'task' }, { signal });
-  const taken: Span[] = [];
+  const running = await client.timers.get({}, { signal });
+  const taken: Span[] = 'timer' in running ? [] : [{ start: Date.parse(running.startTime), end: Infinity }];
   for (const row of sheet.rows) {
     if (!('taskId' in row)) continue;
     const answer = await client.taskLogs.listByTask({ taskId: row.taskId }, { signal }).catch((error: unknown) => {

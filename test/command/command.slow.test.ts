@@ -344,6 +344,16 @@ describe('shortcuts', () => {
     expect(third).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(' 11:00 to 13:00.') });
   });
 
+  test('log time before the timer that runs', async () => {
+    // By clocks that are far from midnight.
+    const TZ = new Date().getUTCHours() < 12 ? 'Etc/GMT-6' : 'Etc/GMT+6';
+    const runner = { ...(await settingsOf(service, await service.addEmployee(admin))), TZ };
+    await wms.run(['timer', 'start', String(taskId)], runner);
+    const timer = JSON.parse((await wms.run(['timer', '--json'], runner)).stdout);
+    const log = JSON.parse((await wms.run(['log', '2h', String(taskId), '--json'], runner)).stdout);
+    expect(log).toMatchObject({ endTime: timer.startTime, durationSeconds: 7200 });
+  });
+
   test('start and stop a timer', async () => {
     expect((await wms.run(['timer', 'start', 'turn'])).stdout).toMatch(/^The timer runs on "Turn the crank" since /);
     expect((await wms.run(['timer', 'stop'])).stdout).toMatch(/^Logged .* on "Turn the crank"\.\n$/);
