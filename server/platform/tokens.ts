@@ -34,6 +34,8 @@ export type Tokens = {
   verifyRefresh(token: string): Promise<RefreshClaims> | RefreshClaims;
   /** A keyed hash for secrets too short for a plain hash, such as six digits. */
   digest(purpose: string, secret: string): string;
+  /** By each key of the set, as {@link digest} by the first. */
+  digests(purpose: string, secret: string): [string, ...string[]];
   isDigest(stored: string, purpose: string, secret: string): boolean;
   /**
    * 32 bytes that only this service can derive from `salt`, by each key of the set: the first encrypts, all of them
@@ -68,8 +70,11 @@ export async function createTokens(keys: string): Promise<Tokens> {
       .setExpirationTime(times.expiresAt)
       .sign(signing);
 
-  const mac = (secret: Buffer, purpose: string, text: string) =>
-    createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('base64url');
+  const digests = (purpose: string, text: string) =>
+    secrets.map((secret) => createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('base64url')) as [
+      string,
+      ...string[],
+    ];
 
   return {
     issueAccess: ({ sessionId, now }) =>
@@ -85,8 +90,9 @@ export async function createTokens(keys: string): Promise<Tokens> {
     issueRefresh: ({ sessionId, generation, ...times }) => sign('refresh', sessionId, { gen: generation }, times),
     verifyAccess,
     verifyRefresh,
-    digest: (purpose, secret) => mac(secrets[0]!, purpose, secret),
-    isDigest: (stored, purpose, secret) => secrets.some((key) => isEqual(stored, mac(key, purpose, secret))),
+    digest: (purpose, secret) => digests(purpose, secret)[0],
+    digests,
+    isDigest: (stored, purpose, secret) => digests(purpose, secret).some((digest) => isEqual(stored, digest)),
     statements: createSignedStatements({ key: signing, kid: signingJwk!.kid! }, verifying),
     deriveKeys: (purpose, salt) =>
       secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, salt, purpose, 32))) as [Buffer, ...Buffer[]],

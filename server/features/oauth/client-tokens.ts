@@ -16,11 +16,18 @@ export const newPair = (): Pair => ({
   refreshToken: withChecksum(`wmsr_${random(16)}${random(32)}`),
 });
 
-/** The pair that follows on a refresh token: always the same one, which nobody else can compute. */
-export const successorOf = (tokens: Tokens, family: string, presented: string): Pair => ({
-  accessToken: withChecksum(`${clientTokenPrefix}${tokens.digest('oauth access token', presented)}`),
-  refreshToken: withChecksum(`${family}${tokens.digest('oauth refresh token', presented)}`),
-});
+/**
+ * The pair that follows on a refresh token: always the same one, which nobody else can compute. By each key of the
+ * service: while keys are rotated, another node may have answered the first time.
+ */
+export function successorsOf(tokens: Tokens, family: string, presented: string): [Pair, ...Pair[]] {
+  const access = tokens.digests('oauth access token', presented);
+  const refresh = tokens.digests('oauth refresh token', presented);
+  return access.map((digest, index) => ({
+    accessToken: withChecksum(`${clientTokenPrefix}${digest}`),
+    refreshToken: withChecksum(`${family}${refresh[index]!}`),
+  })) as [Pair, ...Pair[]];
+}
 
 /** What all refresh tokens of a grant begin with; undefined for what is none. */
 export const familyOf = (refreshToken: string): string | undefined => refreshTokenForm.exec(refreshToken)?.[1];

@@ -5,7 +5,7 @@ import { hashSecret } from '../../kernel/authentication.ts';
 import type { Context } from '../../kernel/context.ts';
 import { logSecurity } from '../../kernel/security-log.ts';
 import { apiKeyColumns, recordRevoked } from '../memberships/api-key-changes.ts';
-import { familyOf, newCode, newPair, successorOf, type Pair } from './client-tokens.ts';
+import { familyOf, newCode, newPair, successorsOf, type Pair } from './client-tokens.ts';
 import { OAuthError } from './errors.ts';
 import { findPlace, withGrant, type Grant } from './find-grant.ts';
 
@@ -150,10 +150,12 @@ export async function refreshGrant(
     }
     if (scopes.some((scope) => !grant.scopes.includes(scope)))
       throw new OAuthError('invalid_scope', 'A refresh cannot add scopes: ask for access again.');
-    const pair = successorOf(ctx.services.tokens, family, refreshToken);
-    return {
-      answer: isCurrent ? await storePair(db, grant, pair, now) : toAnswer(pair, grant, grant.accessExpiresAt!, now),
-    };
+    const pairs = successorsOf(ctx.services.tokens, family, refreshToken);
+    if (isCurrent) return { answer: await storePair(db, grant, pairs[0], now) };
+    const given = pairs.find((pair) => hashSecret(pair.refreshToken) === grant.refreshHash);
+    // A node answered it by a key that this one does not know.
+    if (!given) return { refused: wrongRefreshToken };
+    return { answer: toAnswer(given, grant, grant.accessExpiresAt!, now) };
   });
 }
 

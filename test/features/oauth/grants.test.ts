@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { generateKeys } from '../../../server/platform/signing-keys.ts';
+import { createTokens } from '../../../server/platform/tokens.ts';
 import { createCaller, errorOf } from '../../support/actor.ts';
 import { callerWithKey } from '../../support/api-key.ts';
 import { overEvents, overWebSocket } from '../../support/listener.ts';
@@ -14,7 +16,7 @@ import {
   refresh,
   registerClient,
 } from '../../support/oauth.ts';
-import { password, startService } from '../../support/service.ts';
+import { keys, password, startService } from '../../support/service.ts';
 
 /* What a client gets, how long it keeps it, and what ends it. */
 
@@ -197,6 +199,19 @@ describe('a refresh token', () => {
     expect(again.expires_in).toBeLessThanOrEqual(893);
     expect(await isAccepted(service, second.access_token)).toBe(true);
     expect((await refresh(service, { ...first, ...second })).status).toBe(200);
+  });
+
+  test('is answered the same again by a node that signs with another key already', async () => {
+    const { services } = service.app;
+    const { tokens } = services;
+    onTestFinished(() => void Object.assign(services, { tokens }));
+    const [old, fresh] = [await keys, await generateKeys()].map((set) => JSON.parse(set).keys[0]);
+    const first = await grantTo(service, employee);
+    const { body: second } = await refresh(service, first);
+    Object.assign(services, { tokens: await createTokens(JSON.stringify({ keys: [fresh, old] })) });
+    const { body: again } = await refresh(service, first);
+    expect(again).toEqual({ ...second, expires_in: expect.any(Number) });
+    expect((await refresh(service, { ...first, ...again })).status).toBe(200);
   });
 
   test('gives one successor to many uses at once', async () => {
