@@ -1437,6 +1437,7 @@ export interface RatesApplyToLogsInput {
 }
 
 export interface RatesApplyToLogsAnswer {
+  /** Whether nothing was changed */
   dryRun: boolean;
   /** How many logs were found */
   logs: number;
@@ -1631,17 +1632,34 @@ export interface BalancesGetAnswer {
 }
 
 export interface StatisticsCompanyAnswer {
+  /** The projects */
   projects: {
+    /** All projects */
     total: number;
     /** Those with the status `active` */
     active: number;
   };
+  /** The tasks */
   tasks: {
+    /** All tasks */
     total: number;
-    byStatus: { todo: number; in_progress: number; in_review: number; done: number };
+    /** The tasks by their status */
+    byStatus: {
+      /** Tasks with this status */
+      todo: number;
+      /** Tasks with this status */
+      in_progress: number;
+      /** Tasks with this status */
+      in_review: number;
+      /** Tasks with this status */
+      done: number;
+    };
+    /** Those that are not done and were due before today */
     overdue: number;
+    /** Those that are done and became so this week */
     completedThisWeek: number;
   };
+  /** The logged time, by the days on which it was worked */
   hours: {
     /** Hours to two decimals, rounded once from all seconds */
     today: number;
@@ -1652,7 +1670,12 @@ export interface StatisticsCompanyAnswer {
     /** Hours to two decimals, rounded once from all seconds */
     total: number;
   };
-  employees: { total: number; active: number };
+  employees: {
+    /** All who are not deleted */
+    total: number;
+    /** Those who are active */
+    active: number;
+  };
 }
 
 export interface EmployeePerformance {

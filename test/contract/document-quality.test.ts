@@ -37,14 +37,14 @@ const bodyOf = ({ requestBody }: oas31.OperationObject) =>
 /** Every field of a schema, by its place, also inside of others. */
 function fieldsOf(given: Schema | oas31.ReferenceObject, place: string): [place: string, field: Schema][] {
   if ('$ref' in given) return [];
-  const { properties = {}, items, anyOf = [] } = given;
+  const { properties = {}, items, anyOf = [], oneOf = [] } = given;
   return [
     ...Object.entries(properties).flatMap(([name, field]): [string, Schema][] => {
       const at = `${place}.${name}`;
       return [[at, field as Schema], ...fieldsOf(field, at)];
     }),
     ...(items ? fieldsOf(items, `${place}[]`) : []),
-    ...anyOf.flatMap((option) => fieldsOf(option, place)),
+    ...[...anyOf, ...oneOf].flatMap((option) => fieldsOf(option, place)),
   ];
 }
 
@@ -136,6 +136,10 @@ describe.each(operations)('%s', (_line, operation) => {
     const schema = bodyOf(operation)?.schema;
     const bare = schema === undefined ? [] : fieldsOf(schema, 'body').filter(([, field]) => !field.description);
     expect(bare.map(([place]) => place)).toEqual([]);
+    const { content } = resolve(operation.responses!['200'] as oas31.ResponseObject);
+    const answer = fieldsOf(content!['application/json']!.schema ?? {}, 'answer');
+    const bareInAnswer = answer.filter(([, field]) => !('$ref' in field) && !field.description);
+    expect(bareInAnswer.map(([place]) => place)).toEqual([]);
     for (const response of Object.values(operation.responses!))
       expect(resolve<oas31.ResponseObject>(response).description.length).toBeGreaterThan(3);
   });

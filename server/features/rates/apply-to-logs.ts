@@ -38,7 +38,7 @@ export const applyToLogs = admin('time')
   )
   .output(
     z.object({
-      dryRun: z.boolean(),
+      dryRun: z.boolean().meta({ description: 'Whether nothing was changed' }),
       logs: z.int().meta({ description: 'How many logs were found' }),
       changed: z.int().meta({ description: 'How many of them had another rate' }),
       before: z.array(Money).meta({ description: 'What those amounted to' }),

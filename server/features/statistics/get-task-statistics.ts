@@ -6,7 +6,8 @@ import { idOf } from '../../kernel/wire/fields.ts';
 import { hoursOf } from '../projects/hours.ts';
 import { findStatistics } from './queries.ts';
 
-const count = z.int();
+const count = (description: string) => z.int().meta({ description });
+const ofStatus = count('Tasks with this status');
 const hours = z.number().meta({ description: 'Hours to two decimals, rounded once from all seconds' });
 
 export const getTaskStatistics = member('company')
@@ -23,15 +24,23 @@ export const getTaskStatistics = member('company')
   .input(z.object({ company_id: idOf('company') }))
   .output(
     z.object({
-      projects: z.object({ total: count, active: count.meta({ description: 'Those with the status `active`' }) }),
-      tasks: z.object({
-        total: count,
-        byStatus: z.object({ todo: count, in_progress: count, in_review: count, done: count }),
-        overdue: count,
-        completedThisWeek: count,
-      }),
-      hours: z.object({ today: hours, thisWeek: hours, thisMonth: hours, total: hours }),
-      employees: z.object({ total: count, active: count }),
+      projects: z
+        .object({ total: count('All projects'), active: count('Those with the status `active`') })
+        .meta({ description: 'The projects' }),
+      tasks: z
+        .object({
+          total: count('All tasks'),
+          byStatus: z
+            .object({ todo: ofStatus, in_progress: ofStatus, in_review: ofStatus, done: ofStatus })
+            .meta({ description: 'The tasks by their status' }),
+          overdue: count('Those that are not done and were due before today'),
+          completedThisWeek: count('Those that are done and became so this week'),
+        })
+        .meta({ description: 'The tasks' }),
+      hours: z
+        .object({ today: hours, thisWeek: hours, thisMonth: hours, total: hours })
+        .meta({ description: 'The logged time, by the days on which it was worked' }),
+      employees: z.object({ total: count('All who are not deleted'), active: count('Those who are active') }),
     }),
   )
   .query(async ({ ctx, input }) => {

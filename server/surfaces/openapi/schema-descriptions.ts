@@ -16,7 +16,7 @@ const generic = new Set(['Identifier', 'UTC with milliseconds']);
 /** The schema with a description at each field, from the field itself or the glossary. */
 export function explained<Given extends Schema | Reference>(schema: Given, context: string | undefined): Given {
   if ('$ref' in schema) return schema;
-  const { properties, items, anyOf } = schema;
+  const { properties, items, anyOf, oneOf } = schema;
   return {
     ...schema,
     ...(properties && {
@@ -26,6 +26,7 @@ export function explained<Given extends Schema | Reference>(schema: Given, conte
     }),
     ...(items && { items: explained(items as Schema, context) }),
     ...(anyOf && { anyOf: anyOf.map((option) => explained(option, context)) }),
+    ...(oneOf && { oneOf: oneOf.map((option) => explained(option, context)) }),
   };
 }
 
