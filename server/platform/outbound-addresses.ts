@@ -56,6 +56,7 @@ function createNetworks(networks: readonly string[]): (address: string) => boole
 }
 
 const mustBePublic = 'must lead to public addresses only';
+const mustBeHttps = 'must be an https URL';
 
 export function createOutboundAddresses({
   allowedNetworks = [],
@@ -70,11 +71,14 @@ export function createOutboundAddresses({
       // An IPv6 address stands in brackets, and names may have a last dot.
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
       const addresses = isIP(host) === 0 ? await resolveName(host.replace(/\.$/, ''), signal) : [host];
+      // Plain http to a name that nobody knows yet can come to be allowed in a network only.
+      if (addresses.length === 0 && url.protocol !== 'https:' && allowedNetworks.length === 0)
+        throw new AddressRefused(mustBeHttps);
       if (addresses.length === 0)
         throw new AddressRefused('must have a host that resolves to an address', { isUnresolved: true });
       if (!addresses.every((address) => isAllowed(address) || isPublicAddress(address)))
         throw new AddressRefused(mustBePublic);
-      if (url.protocol !== 'https:' && !addresses.every(isAllowed)) throw new AddressRefused('must be an https URL');
+      if (url.protocol !== 'https:' && !addresses.every(isAllowed)) throw new AddressRefused(mustBeHttps);
       return addresses;
     },
   };

@@ -80,6 +80,12 @@ test('tells a name without addresses from one that leads inside', async () => {
   });
 });
 
+test('takes no plain http to a name without addresses, unless a network is allowed in which it may be', async () => {
+  const http = 'http://hooks.example/';
+  expect(await refusalOf(http)).toEqual({ message: 'must be an https URL', isUnresolved: false });
+  expect(await refusalOf(http, { allowedNetworks: ['10.1.0.0/16'] })).toMatchObject({ isUnresolved: true });
+});
+
 test('takes plain http in allowed networks only, and in all of an URL’s addresses', async () => {
   const allowedNetworks = ['10.1.0.0/16', 'fd00::/8', '192.0.2.7'];
   const http = 'http://hooks.example/';
