@@ -110,7 +110,7 @@ function readHeader<Field extends string>(names: string[], columns: Columns<Fiel
     if (places.length === 0 && column.isRequired)
       throw invalid(['csv', 1], `has no column ${known.join(' or ')}`, 'required');
     if (places.length > 1 && !column.isRepeated)
-      throw invalid(['csv', 1, names[places[1]!]!], 'stands there more than once', 'invalid_value');
+      throw invalid(['csv', 1, names[places[1]!]!], 'stands there more than once', 'duplicate');
     return [field, places] as const;
   });
   return { names, places: Object.fromEntries(entries) as Record<Field, number[]> };

@@ -81,7 +81,7 @@ function checkDates(holidays: readonly Holiday[], { from, to }: Range): void {
   const issues = holidays.flatMap(({ date }, index): Issue[] => {
     const path = ['holidays', index, 'date'];
     if (date < from || date > to) return [{ path, message: 'must be in the range', code: 'out_of_range' }];
-    if (seen.has(date)) return [{ path, message: 'is in the list already', code: 'invalid_value' }];
+    if (seen.has(date)) return [{ path, message: 'is in the list already', code: 'duplicate' }];
     seen.add(date);
     return [];
   });

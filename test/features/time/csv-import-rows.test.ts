@@ -350,6 +350,11 @@ describe('a file', () => {
     expect((await importCsv(admin, csv, { skip_errors: true })).status).toBe(400);
   });
 
+  test('with a column twice has an issue that says so', async () => {
+    const { body } = await dryRun(`${head},PROJECT\n${good},Loom\n`, {});
+    expect(body.issues).toMatchObject([{ path: ['csv', 1, 'PROJECT'], code: 'duplicate' }]);
+  });
+
   test('of 1,000 columns and empty lines is read', async () => {
     const csv = `\uFEFF${head}${',x'.repeat(994)}\r\n\r\n${good}${','.repeat(994)}\r\n,,,\r\n`;
     expect((await dryRun(csv)).body).toMatchObject({ rows: 1, created: { logs: 1 } });

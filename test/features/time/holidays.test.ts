@@ -62,6 +62,8 @@ describe('the holidays of a range', () => {
       code: 'VALIDATION_FAILED',
       issues: ['holidays.1.date', 'holidays.2.date', 'holidays.4.date'],
     });
+    const codes = answer.body.issues.map(({ code }: { code: string }) => code);
+    expect(codes).toEqual(['duplicate', 'out_of_range', 'duplicate']);
     for (const [range, holidays, issues] of [
       [[to, from], [], ['to']],
       [['2026-01-01', '2027-01-02'], [], ['to']],
