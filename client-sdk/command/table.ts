@@ -62,7 +62,7 @@ export const commands: Record<string, Command> = {
     section: "Login",
     rest: "POST /verify-email/",
     summary: "Send a sign-in code to an address",
-    description: "Six digits for POST /otp-login/, valid for 10 minutes and for one use; a new code replaces the old one. Signing in with it verifies the address, so this is also the optional step after a registration. The answer and its time are the same whether or not the address is known; a mail goes out only where it is. At most 5 codes an hour to one address.",
+    description: "Six digits for POST /otp-login/, valid for 10 minutes and for one use; a new code replaces the old one. Signing in with it verifies the address, so this is also the optional step after a registration. The answer and its time are the same whether or not the address is known; a mail goes out only where it is. At most 5 codes an hour to one address, those of registrations included.",
     example: {"email":"ada@example.com"},
     operands: [],
     fields: {
@@ -133,7 +133,7 @@ export const commands: Record<string, Command> = {
     section: "Company registration",
     rest: "POST /get-register-otp/",
     summary: "Send a registration code to an address",
-    description: "The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown addresses.",
+    description: "The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 codes an hour to one address, those for sign-ins included. The answer is the same for known and unknown addresses.",
     example: {"email":"ada@example.com"},
     operands: [],
     fields: {
@@ -353,7 +353,7 @@ export const commands: Record<string, Command> = {
     section: "Employees",
     rest: "POST /employee/add/",
     summary: "Add an employee and invite them",
-    description: "`companyId` is the caller's own company. The employee is active at once: tasks can be theirs and leaders can log time for them. Their address is invited by e-mail, and only its owner joins an account to the employee (`invitationStatus` is `pending` until then): somebody new by signing in with an e-mailed code, Google or Apple, somebody who is in other companies by naming `company_id` there or with POST /api/invitations/{invitation_id}/accept/. One company mails at most 3 invitations a day to one address, and 200 in all while on trial; an invitation beyond that is made, but not mailed. An address is one employee of a company at most, deleted ones included: restore those instead. A plan has places for as many active employees as its `maxEmployees` says.",
+    description: "`companyId` is the caller's own company. The employee is active at once: tasks can be theirs and leaders can log time for them. Their address is invited by e-mail, and only its owner joins an account to the employee (`invitationStatus` is `pending` until then): somebody new by signing in with an e-mailed code, Google or Apple, somebody who is in other companies by naming `company_id` there or with POST /api/invitations/{invitation_id}/accept/. One company mails at most 3 invitations a day to one address, and 200 a day in all until it pays for a plan; an invitation beyond that is made, but not mailed. An address is one employee of a company at most, deleted ones included: restore those instead. A plan has places for as many active employees as its `maxEmployees` says.",
     example: {"first_name":"Grace","last_name":"Hopper","email":"grace@example.com","phone":"+1 202 555 0143","designation":"Engineer","companyId":1,"salary":52000},
     operands: [],
     fields: {
@@ -451,7 +451,7 @@ export const commands: Record<string, Command> = {
     section: "Employees",
     rest: "PATCH /employee/update-picture/{_id}/",
     summary: "Set the profile picture",
-    description: "The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.",
+    description: "The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. The body has at most 4 MiB, so the file about 3. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.",
     example: {"_id":42,"profilePicture":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="},
     operands: ["_id"],
     fields: {

@@ -194,7 +194,10 @@ export interface PasswordsChangeInput {
 
 export interface Session {
   _id: number;
-  /** How the person proved who they are */
+  /**
+   * How the person proved who they are: `password`, `code`, `google`, `apple`, `registration`,
+   * `invitation`, `token` (a company was chosen, or changed to) or `api key`
+   */
   method: string;
   /** The User-Agent at sign-in */
   device: string | null;
@@ -418,7 +421,10 @@ export interface EmployeesUpdateInput {
 
 export interface EmployeeSession {
   _id: number;
-  /** How the person proved who they are */
+  /**
+   * How the person proved who they are: `password`, `code`, `google`, `apple`, `registration`,
+   * `invitation`, `token` (a company was chosen, or changed to) or `api key`
+   */
   method: string;
   /** The User-Agent at sign-in */
   device: string | null;
@@ -430,6 +436,12 @@ export interface EmployeeSession {
   lastUsedAt: string;
   /** UTC with milliseconds */
   expiresAt: string;
+}
+
+export interface EmployeesGetAccessAnswer {
+  /** The sessions, the newest first */
+  sessions: EmployeeSession[];
+  keys: ApiKey[];
 }
 
 export interface Invitation {
@@ -1957,11 +1969,12 @@ export interface Notification {
   app_type: 'hr' | 'task';
   /**
    * `task`: one was assigned, or made a collaborator, or a task of theirs is due tomorrow (at 08:00 in
-   * the time zone of the company); `project`: one was made its owner, or its hours are exceeded
-   * (admins); `message`: comments and likes; `notice`: company-wide, such as another name or time zone,
-   * or a trial that ends in three days; `need_attention`: what waits for the reader, such as a task of
-   * theirs that is overdue (told once, on the morning after), a period that ends today and was not
-   * handed in (at 08:00, where periods are approved), or a timer that was closed after 24 hours
+   * the time zone of the company); `project`: one was made its owner, or its hours or its budget are
+   * exceeded (admins); `message`: comments and likes; `notice`: company-wide, such as another name or
+   * time zone, or a trial that ends in three days; `need_attention`: what waits for the reader, such as
+   * a task of theirs that is overdue (told once, on the morning after), a period that ends today and was
+   * not handed in (at 08:00, where periods are approved), a timer that was closed after 24 hours, or a
+   * project that has used 50 or 80 % of its hours or budget (admins)
    */
   category: 'task' | 'project' | 'need_attention' | 'message' | 'notice';
   /**
@@ -2440,7 +2453,7 @@ export interface AuditVerdict {
   erasedRows: number;
   /** Rows since the last seal, usually of the last minute; nothing proves them yet */
   unsealedRows: number;
-  /** UTC with milliseconds */
+  /** When the oldest of them was written; null without any */
   oldestUnsealedAt: string | null;
   /** The last seal that was checked: store it elsewhere, and send it as `knownSeal` and `knownHash` */
   lastSeal: {
@@ -2448,7 +2461,7 @@ export interface AuditVerdict {
     seal: number;
     /** SHA-256 of its signed statement, in base64url */
     hash: string;
-    /** UTC with milliseconds */
+    /** When it was made */
     sealedAt: string;
   } | null;
   /** Send it as `after` to go on; null if everything was checked */
@@ -2803,7 +2816,7 @@ export interface AuthOperations {
    * Six digits for POST /otp-login/, valid for 10 minutes and for one use; a new code replaces the old
    * one. Signing in with it verifies the address, so this is also the optional step after a
    * registration. The answer and its time are the same whether or not the address is known; a mail goes
-   * out only where it is. At most 5 codes an hour to one address.
+   * out only where it is. At most 5 codes an hour to one address, those of registrations included.
    *
    * REST: `POST /verify-email/`
    *
@@ -2882,8 +2895,8 @@ export interface RegistrationOperations {
    * Send a registration code to an address.
    *
    * The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code
-   * replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown
-   * addresses.
+   * replaces the old one. At most 5 codes an hour to one address, those for sign-ins included. The
+   * answer is the same for known and unknown addresses.
    *
    * REST: `POST /get-register-otp/`
    *
@@ -3158,9 +3171,9 @@ export interface EmployeesOperations {
    * account to the employee (`invitationStatus` is `pending` until then): somebody new by signing in
    * with an e-mailed code, Google or Apple, somebody who is in other companies by naming `company_id`
    * there or with POST /api/invitations/{invitation_id}/accept/. One company mails at most 3 invitations
-   * a day to one address, and 200 in all while on trial; an invitation beyond that is made, but not
-   * mailed. An address is one employee of a company at most, deleted ones included: restore those
-   * instead. A plan has places for as many active employees as its `maxEmployees` says.
+   * a day to one address, and 200 a day in all until it pays for a plan; an invitation beyond that is
+   * made, but not mailed. An address is one employee of a company at most, deleted ones included:
+   * restore those instead. A plan has places for as many active employees as its `maxEmployees` says.
    *
    * `companyId`: the company of the session unless given.
    *
@@ -3275,11 +3288,12 @@ export interface EmployeesOperations {
    *
    * The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or
    * without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a
-   * channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512
-   * pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and
-   * companies take turns: with too many on their way the answer is 503, and a moment later it works.
-   * `null` removes the picture; without the field nothing changes. The answer carries the URL from which
-   * it is served, to anybody who knows that URL; it changes with each picture.
+   * channel and transparency); its content decides what it is. The body has at most 4 MiB, so the file
+   * about 3. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the
+   * first frame. Pictures are decoded one by one, and companies take turns: with too many on their way
+   * the answer is 503, and a moment later it works. `null` removes the picture; without the field
+   * nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL;
+   * it changes with each picture.
    *
    * REST: `PATCH /employee/update-picture/{_id}/`
    *
@@ -3372,7 +3386,7 @@ export interface EmployeesOperations {
    *
    * @throws {ApiError} SESSION_REQUIRED, SESSION_BOUND
    */
-  getAccess(input: { _id: number }, options?: CallOptions): Call<{ sessions: EmployeeSession[]; keys: ApiKey[] }>;
+  getAccess(input: { _id: number }, options?: CallOptions): Call<EmployeesGetAccessAnswer>;
 
   /**
    * End the sessions of an employee.
@@ -4769,7 +4783,7 @@ export interface OperationTypes {
   'employees.delete': { input: { _id: number }; answer: { success: true } };
   'employees.restore': { input: { _id: number }; answer: Employee };
   'employees.erase': { input: { _id: number }; answer: Employee };
-  'employees.getAccess': { input: { _id: number }; answer: { sessions: EmployeeSession[]; keys: ApiKey[] } };
+  'employees.getAccess': { input: { _id: number }; answer: EmployeesGetAccessAnswer };
   'employees.endSessions': { input: { _id: number }; answer: { ended: number } };
   'employees.endApiKeys': { input: { _id: number }; answer: { ended: number } };
   'invitations.list': { input: undefined; answer: { invitations: Invitation[] } };

@@ -48,6 +48,16 @@ function fieldsOf(given: Schema | oas31.ReferenceObject, place: string): [place:
   ];
 }
 
+/** What says of which type a field is, and not what it means. */
+const ofTypes = new Set(['Identifier', 'UTC with milliseconds', 'ISO 8601 with any offset']);
+
+/** The places of the fields whose meaning is not said; `_id` is the identifier of its record. */
+const bareOf = (fields: [place: string, field: Schema][]): string[] =>
+  fields
+    .filter(([place, field]) => !('$ref' in field) && !place.endsWith('._id'))
+    .filter(([, { description = '' }]) => description === '' || ofTypes.has(description))
+    .map(([place]) => place);
+
 /** Everything that is an object in the document. */
 function* partsOf(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
@@ -107,8 +117,16 @@ describe('the OpenAPI document', () => {
 
   test('describes every field of every record', () => {
     const fields = Object.entries(document.components!.schemas!).flatMap(([name, schema]) => fieldsOf(schema, name));
-    const bare = fields.filter(([, field]) => !('$ref' in field) && (field.description ?? '') === '');
-    expect(bare.map(([place]) => place)).toEqual([]);
+    expect(bareOf(fields)).toEqual([]);
+  });
+
+  test('says how large a body may be where it is not 1 MiB', () => {
+    const larger = operationsOf(appRouter).filter(({ meta }) => meta.bodyBytesMax !== undefined);
+    expect(larger).not.toEqual([]);
+    for (const { method, path, meta } of larger)
+      expect(operations.find(([line]) => line === `${method} ${path}`)![1].description).toContain(
+        `at most ${meta.bodyBytesMax! / 1024 / 1024} MiB`,
+      );
   });
 
   test('lists the bodyCredentials of /token-login/', () => {
@@ -134,12 +152,10 @@ describe.each(operations)('%s', (_line, operation) => {
       parameters.filter(({ name }) => name === 'Idempotency-Key').map(({ name }) => name),
     );
     const schema = bodyOf(operation)?.schema;
-    const bare = schema === undefined ? [] : fieldsOf(schema, 'body').filter(([, field]) => !field.description);
-    expect(bare.map(([place]) => place)).toEqual([]);
+    expect(bareOf(schema === undefined ? [] : fieldsOf(schema, 'body'))).toEqual([]);
     const { content } = resolve(operation.responses!['200'] as oas31.ResponseObject);
     const answer = fieldsOf(content!['application/json']!.schema ?? {}, 'answer');
-    const bareInAnswer = answer.filter(([, field]) => !('$ref' in field) && !field.description);
-    expect(bareInAnswer.map(([place]) => place)).toEqual([]);
+    expect(bareOf(answer)).toEqual([]);
     for (const response of Object.values(operation.responses!))
       expect(resolve<oas31.ResponseObject>(response).description.length).toBeGreaterThan(3);
   });

@@ -117,9 +117,9 @@ export const AuditVerdict = z
     unsealedRows: z
       .int()
       .meta({ description: 'Rows since the last seal, usually of the last minute; nothing proves them yet' }),
-    oldestUnsealedAt: moment.nullable(),
+    oldestUnsealedAt: moment.nullable().meta({ description: 'When the oldest of them was written; null without any' }),
     lastSeal: z
-      .object({ ...sealName, sealedAt: moment })
+      .object({ ...sealName, sealedAt: moment.meta({ description: 'When it was made' }) })
       .nullable()
       .meta({
         description: 'The last seal that was checked: store it elsewhere, and send it as `knownSeal` and `knownHash`',

@@ -12,7 +12,7 @@ export const verifyEmail = open
       notAudited:
         'sends a mail, and whether the address has an account is not known yet; the sign-in that follows is audited',
       description:
-        'Six digits for POST /otp-login/, valid for 10 minutes and for one use; a new code replaces the old one. Signing in with it verifies the address, so this is also the optional step after a registration. The answer and its time are the same whether or not the address is known; a mail goes out only where it is. At most 5 codes an hour to one address.',
+        'Six digits for POST /otp-login/, valid for 10 minutes and for one use; a new code replaces the old one. Signing in with it verifies the address, so this is also the optional step after a registration. The answer and its time are the same whether or not the address is known; a mail goes out only where it is. At most 5 codes an hour to one address, those of registrations included.',
       securityAct: 'code requested',
       example: { email: 'ada@example.com' },
     }),

@@ -10,7 +10,11 @@ import { findEmployee } from './queries.ts';
 const EmployeeSession = z
   .object({
     _id: idOf('session'),
-    method: z.string().meta({ description: 'How the person proved who they are', examples: ['password'] }),
+    method: z.string().meta({
+      description:
+        'How the person proved who they are: `password`, `code`, `google`, `apple`, `registration`, `invitation`, `token` (a company was chosen, or changed to) or `api key`',
+      examples: ['password'],
+    }),
     device: z.string().nullable().meta({ description: 'The User-Agent at sign-in' }),
     network: z.string().nullable().meta({ description: 'Address at sign-in, IPv6 by its /64' }),
     createdAt: moment,
@@ -30,7 +34,12 @@ export const getAccess = admin('no key')
     }),
   )
   .input(z.object({ _id: idOf('colleague') }))
-  .output(z.object({ sessions: z.array(EmployeeSession), keys: z.array(ApiKey) }))
+  .output(
+    z.object({
+      sessions: z.array(EmployeeSession).meta({ description: 'The sessions, the newest first' }),
+      keys: z.array(ApiKey),
+    }),
+  )
   .query(async ({ ctx, input }) => {
     const { companyId } = ctx.caller;
     accountOf(ctx.caller);

@@ -18,7 +18,7 @@ export const updatePicture = member('people')
       section: 'Employees',
       summary: 'Set the profile picture',
       description:
-        'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
+        'The employee themself or an admin. `profilePicture` is a PNG, JPEG, WebP or GIF in base64, with or without a `data:` prefix, of at most 16,384 pixels on each side and 50 megapixels (25 with 16 bits a channel and transparency); its content decides what it is. The body has at most 4 MiB, so the file about 3. It is kept as WebP of at most 512x512 pixels, without metadata, and of an animation the first frame. Pictures are decoded one by one, and companies take turns: with too many on their way the answer is 503, and a moment later it works. `null` removes the picture; without the field nothing changes. The answer carries the URL from which it is served, to anybody who knows that URL; it changes with each picture.',
       errors: [FORBIDDEN, OVERLOADED, EMPLOYEE_ERASED],
       changes: [employeeUpdated],
       bodyBytesMax: 4 * 1024 * 1024,

@@ -10,7 +10,7 @@ export const Notification = z
     app_type: z.enum(appTypes).meta({ description: '`hr` for people and time, `task` for the rest' }),
     category: z.enum(categories).meta({
       description:
-        '`task`: one was assigned, or made a collaborator, or a task of theirs is due tomorrow (at 08:00 in the time zone of the company); `project`: one was made its owner, or its hours are exceeded (admins); `message`: comments and likes; `notice`: company-wide, such as another name or time zone, or a trial that ends in three days; `need_attention`: what waits for the reader, such as a task of theirs that is overdue (told once, on the morning after), a period that ends today and was not handed in (at 08:00, where periods are approved), or a timer that was closed after 24 hours',
+        '`task`: one was assigned, or made a collaborator, or a task of theirs is due tomorrow (at 08:00 in the time zone of the company); `project`: one was made its owner, or its hours or its budget are exceeded (admins); `message`: comments and likes; `notice`: company-wide, such as another name or time zone, or a trial that ends in three days; `need_attention`: what waits for the reader, such as a task of theirs that is overdue (told once, on the morning after), a period that ends today and was not handed in (at 08:00, where periods are approved), a timer that was closed after 24 hours, or a project that has used 50 or 80 % of its hours or budget (admins)',
     }),
     priorty: z.enum(priorities).meta({
       description:

@@ -12,7 +12,7 @@ export const requestCode = open
       notAudited:
         'sends a mail, and whether the address has an account is not known yet; the sign-in that follows is audited',
       description:
-        'The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 an hour to one address. The answer is the same for known and unknown addresses.',
+        'The first step of a registration. Six digits, valid for 10 minutes and for one use; a new code replaces the old one. At most 5 codes an hour to one address, those for sign-ins included. The answer is the same for known and unknown addresses.',
       securityAct: 'code requested',
       example: { email: 'ada@example.com' },
     }),

@@ -8,7 +8,11 @@ import { moment } from '../../kernel/wire/moments.ts';
 const Session = z
   .object({
     _id: idOf('session'),
-    method: z.string().meta({ description: 'How the person proved who they are', examples: ['password'] }),
+    method: z.string().meta({
+      description:
+        'How the person proved who they are: `password`, `code`, `google`, `apple`, `registration`, `invitation`, `token` (a company was chosen, or changed to) or `api key`',
+      examples: ['password'],
+    }),
     device: z.string().nullable().meta({ description: 'The User-Agent at sign-in' }),
     network: z.string().nullable().meta({ description: 'Address at sign-in, IPv6 by its /64' }),
     company_id: idOf('company').nullable(),

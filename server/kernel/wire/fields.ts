@@ -24,8 +24,8 @@ export const ownId = (): typeof id => ofKind({ kind: 'employee', isOwn: true }, 
 export const visible = /[^\s\p{Cf}\p{Cc}]/u;
 
 /**
- * Text that PostgreSQL can store: no NUL, no lone surrogates. Counted in UTF-16 units, trimmed of outer white space. If it
- * must not be empty, a reader sees something of it.
+ * Text that PostgreSQL can store: no NUL, no lone surrogates. Counted in code points, as JSON Schema counts, and trimmed of
+ * outer white space. If it must not be empty, a reader sees something of it.
  */
 export function text(limits: { min?: number; max: number }) {
   const { min = 1, max } = limits;

@@ -40,6 +40,8 @@ Open operations say so.
 * Paths are exact in letter case. The slash at their end may be left out.
 * Identifiers are positive integers, at most 2^53-1.
 * Timestamps are ISO 8601 with any offset; answers give UTC with milliseconds and \`Z\`. Dates are \`YYYY-MM-DD\`.
+* White space around names, titles and descriptions is dropped, and no text has a NUL character. Names of people, companies and keys have no control character and no web
+  address, because they are in mails to others.
 * Every field of a record is always present; unknown values are \`null\`.
 
 ## Errors
@@ -55,15 +57,16 @@ Every error is a problem document (RFC 9457, \`application/problem+json\`) with 
 Send an \`Idempotency-Key\` with a write and repeat the request as often as you like: the same key with the same body
 within 24 hours gets the first answer again (marked \`Idempotency-Replayed: true\`) and has no second effect. Another
 body is an error (**422**), and so is a retry while the first is still running (**409**). A key belongs to the session
-or API key that sends it; bodies are compared as JSON, so the order of their fields does not matter. Operations whose
-answers are secrets (sign-ins, codes, resets, new API keys) store none: they do not list the header and ignore it.
+or API key that sends it, and to one operation; bodies are compared as JSON, so the order of their fields does not matter. Operations whose
+answers are secrets (sign-ins, codes, resets, new API keys and secrets of webhooks) store none: they do not list the header and ignore it.
 
 ## Limits
 Each operation may be called 600 times a minute with one session or key, unless the operator has set another number;
 \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` tell the remaining budget.
 
 ## Request ids
-Send \`X-Request-Id\` to set the id of a request; it is on the answer and on every log line.
+Send \`X-Request-Id\` to set the id of a request: 1 to 128 letters, digits and \`.\`, \`_\`, \`:\`, \`-\`; another one is replaced.
+It is on the answer and on every log line.
 
 ## Clients
 TypeScript and JavaScript have a typed client, which this service serves: \`npm install\` with the address of

@@ -105,6 +105,8 @@ const entries: Record<string, Entry> = {
   'NewApiKey.expiresAt': { description: 'When the key ends by itself; null for never' },
   lastUsedAt: { description: 'When it was used last, to the minute', example: moment },
   expiresAt: { example: '2036-01-01T00:00:00.000Z' },
+  'Session.expiresAt': { description: 'When it ends, unless it is refreshed before' },
+  'EmployeeSession.expiresAt': { description: 'When it ends, unless it is refreshed before' },
   invitation_id: { description: 'The invitation' },
   invitations: { description: 'The open invitations' },
 
@@ -117,9 +119,12 @@ const entries: Record<string, Entry> = {
   subscriptions: { description: 'The active subscriptions' },
   latestPayment: { description: 'The last payment that was made; null where there is none' },
   trial: { description: 'Whether it costs nothing yet', example: true },
+  startsAt: { description: 'When it begins' },
   endsAt: { description: 'When it ends; null where that is open', example: '2026-04-01T09:00:00.000Z' },
   'Subscription.status': { description: 'Where the subscription stands' },
   'Payment.status': { description: 'Where the payment stands', example: 'paid' },
+  paidAt: { description: 'When it was paid' },
+  closesAt: { description: 'When the company is removed, unless its owner reopens it before' },
   amount: { description: 'How much, in the currency', example: 49 },
   currency: { example: 'EUR' },
   'Plan.code': { description: 'The plan’s own word', example: 'team' },
@@ -155,8 +160,12 @@ const entries: Record<string, Entry> = {
   // Time
   taskLogId: { description: 'The task log', example: 31 },
   pk: { description: 'The task log', example: 31 },
-  startTime: { example: moment },
-  endTime: { example: '2026-03-02T10:30:00.000Z' },
+  startTime: { description: 'When the work began', example: moment },
+  endTime: { description: 'When the work ended', example: '2026-03-02T10:30:00.000Z' },
+  start_time: { description: 'When the work began' },
+  end_time: { description: 'When the work ended' },
+  'Timer.startTime': { description: 'When it was started' },
+  period_id: { description: 'The period' },
   durationSeconds: { example: 5400 },
   totalSeconds: { description: 'The sum of all of them, in seconds', example: 5400 },
   manualAdd: { example: true },
@@ -200,7 +209,7 @@ const entries: Record<string, Entry> = {
   likeCount: { description: 'How many like it', example: 1 },
   likedByMe: { description: 'Whether the caller likes it', example: false },
   seenBy: { description: 'Who has read it, and when' },
-  seenAt: { example: moment },
+  seenAt: { description: 'When they read it first', example: moment },
 
   // Notifications
   notification_id: { description: 'The notification', example: 91 },
@@ -243,6 +252,7 @@ const entries: Record<string, Entry> = {
 
   // Webhooks
   webhook_id: { description: 'The webhook', example: 6 },
+  webhookId: { description: 'The webhook', example: 6 },
   delivery_id: { description: 'The message for a webhook', example: 201 },
   'webhooks.description': { description: 'What it is for; null for nothing', example: 'Comments in our chat' },
   'Webhook.description': { example: 'Comments in our chat' },

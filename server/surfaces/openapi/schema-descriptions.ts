@@ -11,7 +11,7 @@ type Reference = oas31.ReferenceObject;
 export type Schemas = Record<string, Schema | Reference>;
 
 /** Generic descriptions: the glossary has a better one. */
-const generic = new Set(['Identifier', 'UTC with milliseconds']);
+const generic = new Set(['Identifier', 'UTC with milliseconds', 'ISO 8601 with any offset']);
 
 /** The schema with a description at each field, from the field itself or the glossary. */
 export function explained<Given extends Schema | Reference>(schema: Given, context: string | undefined): Given {
