@@ -61,8 +61,8 @@ or API key that sends it, and to one operation; bodies are compared as JSON, so 
 answers are secrets (sign-ins, codes, resets, new API keys and secrets of webhooks) store none: they do not list the header and ignore it.
 
 ## Limits
-Each operation may be called 600 times a minute with one session or key, unless the operator has set another number;
-\`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` tell the remaining budget.
+Each operation may be called 600 times a minute with one session or key, 2,400 times by one employee and 36,000 times by one
+company, unless the operator has set other numbers. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` tell of the one of which least remains.
 
 ## Request ids
 Send \`X-Request-Id\` to set the id of a request: 1 to 128 letters, digits and \`.\`, \`_\`, \`:\`, \`-\`; another one is replaced.

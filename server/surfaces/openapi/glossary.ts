@@ -47,7 +47,10 @@ const entries: Record<string, Entry> = {
   designation: { description: 'Job title', example: 'Engineer' },
   salary: { description: 'Salary; only admins and the employee see it', example: 52_000 },
   isAdmin: { description: 'Admin of the company', example: false },
-  isTeamLeader: { description: 'Sees everybody’s performance and writes anybody’s task logs', example: false },
+  isTeamLeader: {
+    description: 'Sees everybody’s time and performance, writes anybody’s task logs, and changes any project and task',
+    example: false,
+  },
   is_active: { description: 'Whether the employee may sign in to the company', example: true },
   isActive: { description: 'Whether the employee may sign in to the company', example: true },
   isDeleted: { description: 'Whether it was deleted', example: false },
