@@ -1066,18 +1066,18 @@ export interface CsvImportsRunInput {
   /** The order of day, month and year in the dates of the file; a date that contradicts it is an error */
   date_order: 'DMY' | 'MDY' | 'YMD';
   /**
-   * Employees by what the file calls them, where that is neither their address nor their name; `{}`
-   * unless sent
+   * Employees by what the file calls them, where that is neither their address nor their name; at most
+   * 1,000; `{}` unless sent
    */
   people?: {  };
   /**
    * Projects by the names that they have in the file, where they are called otherwise or several have
-   * the name; `{}` unless sent
+   * the name; at most 1,000; `{}` unless sent
    */
   projects?: {  };
   /**
-   * The status that a status of Jira or a list of Trello stands for, beside the usual ones; `{}` unless
-   * sent
+   * The status that a status of Jira or a list of Trello stands for, beside the usual ones; at most
+   * 1,000; `{}` unless sent
    */
   statuses?: {  };
   /** Whether to leave out rows with errors and import the others; `false` unless sent */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { issueCodes, type IssueCode } from '../../errors/issues.ts';
+import { issueCodes, rule, type IssueCode } from '../../errors/issues.ts';
 import { id, idOf } from '../../kernel/wire/fields.ts';
 import { timezone } from '../company/schemas.ts';
 import { taskStatus } from '../tasks/schemas.ts';
@@ -18,7 +18,7 @@ const dateOrder = z.enum(dateOrders);
 const named = <Value extends z.ZodType>(value: Value) =>
   z
     .record(z.string().min(1).max(320), value)
-    .refine((names) => Object.keys(names).length <= namesMax, `must have at most ${namesMax} names`)
+    .refine((names) => Object.keys(names).length <= namesMax, rule('too_big', `must have at most ${namesMax} names`))
     .default({});
 
 export const ImportInput = z.object({
@@ -38,16 +38,18 @@ export const ImportInput = z.object({
     description: 'The order of day, month and year in the dates of the file; a date that contradicts it is an error',
   }),
   people: named(id).meta({
-    description: 'Employees by what the file calls them, where that is neither their address nor their name',
+    description:
+      'Employees by what the file calls them, where that is neither their address nor their name; at most 1,000',
     examples: [{ 'Jane D': 42 }],
   }),
   projects: named(id).meta({
     description:
-      'Projects by the names that they have in the file, where they are called otherwise or several have the name',
+      'Projects by the names that they have in the file, where they are called otherwise or several have the name; at most 1,000',
     examples: [{ 'Website (Acme)': 7 }],
   }),
   statuses: named(taskStatus).meta({
-    description: 'The status that a status of Jira or a list of Trello stands for, beside the usual ones',
+    description:
+      'The status that a status of Jira or a list of Trello stands for, beside the usual ones; at most 1,000',
     examples: [{ 'Ready to ship': 'in_review' }],
   }),
   skip_errors: z

@@ -350,6 +350,12 @@ describe('a file', () => {
     expect((await importCsv(admin, csv, { skip_errors: true })).status).toBe(400);
   });
 
+  test('is told of at most 1,000 names', async () => {
+    const people = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`Person ${n}`, admin.employeeId]));
+    const { body } = await dryRun(`${head}\n${good}\n`, { people });
+    expect(body.issues).toMatchObject([{ path: ['people'], code: 'too_big' }]);
+  });
+
   test('with a column twice has an issue that says so', async () => {
     const { body } = await dryRun(`${head},PROJECT\n${good},Loom\n`, {});
     expect(body.issues).toMatchObject([{ path: ['csv', 1, 'PROJECT'], code: 'duplicate' }]);
