@@ -2750,7 +2750,10 @@ export interface IssueCodes {
   duplicate: true;
   /** Its day is locked: the time was handed in, or is too old to be changed. */
   locked: true;
-  /** It names nothing in the caller's company. */
+  /**
+   * It names nothing in the caller's company, or somebody who is not active where only such a one will
+   * do.
+   */
   not_found: true;
 }
 

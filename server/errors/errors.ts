@@ -150,6 +150,16 @@ export function notFoundIssue(...path: (string | number)[]): Issue {
   return { path, message: 'names nothing in your company', code: 'not_found' };
 }
 
+/** An employee in a body who must be active: the same for one who is not, one of another company and none at all. */
+export function notActiveIn(...path: (string | number)[]): ApiError {
+  return validationFailed([notActiveIssue(...path)]);
+}
+
+/** The same among other issues. */
+export function notActiveIssue(...path: (string | number)[]): Issue {
+  return { path, message: 'is no active employee of your company', code: 'not_found' };
+}
+
 /** A violated rule that a schema cannot express, such as one across fields. */
 export function invalid(path: (string | number)[], message: string, code: IssueCode): ApiError {
   return validationFailed([{ path, message, code }]);

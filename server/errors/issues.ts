@@ -14,7 +14,7 @@ export const issueCodes = {
   mismatch: 'It is not what another part of the request says.',
   duplicate: 'It is stored already, or given twice.',
   locked: 'Its day is locked: the time was handed in, or is too old to be changed.',
-  not_found: "It names nothing in the caller's company.",
+  not_found: "It names nothing in the caller's company, or somebody who is not active where only such a one will do.",
 } as const;
 
 export type IssueCode = keyof typeof issueCodes;

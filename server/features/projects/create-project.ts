@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ADMIN_REQUIRED, notFoundIn } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, notActiveIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -31,7 +31,7 @@ export const createProject = member('projects')
     const { companyId, employeeId } = ctx.caller;
     checkMaySetBudget(ctx.caller, input.budget);
     const { owner_id: ownerId = employeeId } = input;
-    if (ownerId !== employeeId && !(await isActiveEmployee(ctx.db, companyId, ownerId))) throw notFoundIn('owner_id');
+    if (ownerId !== employeeId && !(await isActiveEmployee(ctx.db, companyId, ownerId))) throw notActiveIn('owner_id');
     const now = ctx.services.clock.now();
     const row = await ctx.db
       .insertInto('projects')

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notActiveIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -41,7 +41,7 @@ export const updateProject = member('projects')
     checkMaySetBudget(ctx.caller, input.budget);
     const { owner_id: ownerId = project.owner_id } = input;
     if (ownerId !== project.owner_id && !(await isActiveEmployee(ctx.db, companyId, ownerId)))
-      throw notFoundIn('owner_id');
+      throw notActiveIn('owner_id');
 
     const row = await ctx.db
       .updateTable('projects')

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrder } from '../../../db/pipeline/in-order.ts';
-import { ADMIN_REQUIRED, FORBIDDEN, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, notActiveIn, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -63,7 +63,7 @@ export const createTaskLog = member('time')
       () => reserveTaskLogId(db),
     ]);
     if (!task) throw notFoundIn('task_id');
-    if (!isActive) throw notFoundIn('employee_id');
+    if (!isActive) throw notActiveIn('employee_id');
 
     const { project_id: projectId } = task;
     const { billable = task.billable } = input;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Db } from '../../../db/open.ts';
-import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
+import { ADMIN_REQUIRED, FORBIDDEN, NOT_FOUND, notActiveIn, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -75,7 +75,7 @@ export const updateTaskLog = member('time')
     const task = taskId === before.task_id ? before : await lockVisibleTask(db, companyId, taskId);
     if (!task) throw notFoundIn('taskId');
     if (employeeId !== before.employee_id && !(await isActiveEmployee(db, companyId, employeeId)))
-      throw notFoundIn('userId');
+      throw notActiveIn('userId');
 
     const { project_id: projectId } = task;
     const log = { taskId, employeeId, projectId, startTime, endTime, description, manualAdd: true, billable };

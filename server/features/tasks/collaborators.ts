@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../db/open.ts';
-import { notFoundIssue, VALIDATION_FAILED } from '../../errors/errors.ts';
+import { notActiveIssue, VALIDATION_FAILED } from '../../errors/errors.ts';
 
 /**
  * Sets the collaborators of a task, each once. A new one must be an active employee of the company; an earlier one may
@@ -40,7 +40,7 @@ export async function setCollaborators(
 
 function notCollaborators(employeeIds: readonly number[], unknown: ReadonlySet<number>) {
   const issues = employeeIds.flatMap((employeeId, index) =>
-    unknown.has(employeeId) ? [notFoundIssue('collaboratorIds', index)] : [],
+    unknown.has(employeeId) ? [notActiveIssue('collaboratorIds', index)] : [],
   );
   const sentences = issues.slice(0, 3).map(({ path, message }) => `${path.join('.')} ${message}.`);
   return VALIDATION_FAILED({ issues, detail: sentences.join(' ') });

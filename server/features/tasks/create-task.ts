@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inOrder } from '../../../db/pipeline/in-order.ts';
-import { notFoundIn } from '../../errors/errors.ts';
+import { notActiveIn, notFoundIn } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -48,7 +48,7 @@ export const createTask = member('tasks')
       () => reserveTaskId(db),
     ]);
     if (!isThere) throw notFoundIn('projectId');
-    if (!isActive) throw notFoundIn('owner_id');
+    if (!isActive) throw notActiveIn('owner_id');
 
     const now = ctx.services.clock.now();
     const row = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FORBIDDEN, NOT_FOUND, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
+import { FORBIDDEN, NOT_FOUND, notActiveIn, notFoundIn, PERIOD_LOCKED } from '../../errors/errors.ts';
 import { rest } from '../../kernel/operation.ts';
 import { member } from '../../kernel/procedures.ts';
 import { stamps } from '../../kernel/tool.ts';
@@ -44,7 +44,7 @@ export const updateTask = member('tasks')
     if ((isMoving || ownerId !== task.owner_id) && !mayManageTask(ctx.caller, task))
       throw FORBIDDEN({ detail: 'Only the owner of a task or of its project, a team leader or an admin may do this.' });
     if (isMoving && !(await isProject(db, companyId, projectId))) throw notFoundIn('projectId');
-    if (ownerId !== task.owner_id && !(await isActiveEmployee(db, companyId, ownerId))) throw notFoundIn('owner_id');
+    if (ownerId !== task.owner_id && !(await isActiveEmployee(db, companyId, ownerId))) throw notActiveIn('owner_id');
 
     await db
       .updateTable('tasks')

@@ -84,7 +84,10 @@ describe('a new project', () => {
     for (const owner_id of [(await deactivated()).employeeId, neighbour.employeeId, 999_999]) {
       const answer = await grace.post('/api/projects/', { name: 'Never', owner_id });
       expect(errorOf(answer)).toEqual({ status: 400, code: 'VALIDATION_FAILED', issues: ['owner_id'] });
-      expect(answer.body.issues[0].code).toBe('not_found');
+      expect(answer.body.issues[0]).toMatchObject({
+        message: 'is no active employee of your company',
+        code: 'not_found',
+      });
     }
     const { body } = await ada.get(listOf(ada.companyId));
     expect(body.results.map((one: { name: string }) => one.name)).not.toContain('Never');
