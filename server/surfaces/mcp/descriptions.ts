@@ -65,7 +65,7 @@ export const descriptions: Record<ToolName, Description> = {
     kind: 'read',
     isPaged: true,
     title: 'People',
-    text: 'Active people of the company; `q` finds them by name, address or job title, employee_id reads one.',
+    text: 'Active people of the company; `q` finds inactive ones too, by name, address or job title; employee_id reads one.',
   },
   timer: {
     kind: 'write',
