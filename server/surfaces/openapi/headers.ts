@@ -8,11 +8,14 @@ const count: oas31.SchemaObject = { type: 'integer', minimum: 0, maximum: Number
 
 const headers: Record<string, oas31.HeaderObject> = {
   'X-Request-Id': {
-    description: 'Names this request; taken over from the request where it sends one',
+    description: 'Names this request; taken over from the request where it sends one that fits',
     schema: { type: 'string' },
   },
   'RateLimit-Policy': { description: 'How many requests in how many seconds', schema: { type: 'string' } },
-  'RateLimit-Limit': { description: 'Requests a minute for this operation', schema: count },
+  'RateLimit-Limit': {
+    description: 'Requests a minute for this operation, by the limit of which least remains',
+    schema: count,
+  },
   'RateLimit-Remaining': { description: 'How many of them are left', schema: count },
   'RateLimit-Reset': { description: 'Seconds until all of them are back', schema: count },
   'Retry-After': { description: 'Seconds to wait before the next try', schema: count },
