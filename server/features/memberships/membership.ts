@@ -17,16 +17,18 @@ import { takeInvitationMail } from './mail-limits.ts';
 type NewInvitation = EmployeeRef & { email: string; invitedById: number; now: Date; tokens: Tokens };
 
 /**
- * Invites an employee at their current address; an earlier invitation is withdrawn. While the employee is not active, it is not
- * mailed: {@link inviteActivated} does that.
+ * Invites an employee at their current address; an earlier invitation is withdrawn, unless it is to the same address and this
+ * one may not be mailed any more: the link that was mailed stays good. While the employee is not active, it is not mailed:
+ * {@link inviteActivated} does that.
  */
 export async function inviteEmployee(
   db: Db,
   { companyId, employeeId, email, invitedById, now, tokens }: NewInvitation,
   { isActive }: { isActive: boolean },
 ): Promise<void> {
-  await endOpenInvitation(db, { companyId, employeeId }, 'withdrawn', now);
   const isMailed = isActive && (await takeInvitationMail(db, tokens, { companyId, email, now }));
+  if (isActive && !isMailed && (await isMailedTo(db, { companyId, employeeId, email }))) return;
+  await endOpenInvitation(db, { companyId, employeeId }, 'withdrawn', now);
   const { invitation_id: invitationId } = await db
     .insertInto('invitations')
     .values({
@@ -40,6 +42,20 @@ export async function inviteEmployee(
     .returning('invitation_id')
     .executeTakeFirstOrThrow();
   if (isMailed) await mailInvitations(db, companyId, [invitationId], now);
+}
+
+/** Whether an open invitation of the employee has been mailed to the address, or is about to be. */
+async function isMailedTo(db: Db, { companyId, employeeId, email }: EmployeeRef & { email: string }): Promise<boolean> {
+  const open = await db
+    .selectFrom('invitations')
+    .where('company_id', '=', companyId)
+    .where('employee_id', '=', employeeId)
+    .where('email', '=', email)
+    .where('mailed_at', 'is not', null)
+    .where('ended_at', 'is', null)
+    .select('invitation_id')
+    .executeTakeFirst();
+  return open !== undefined;
 }
 
 /**

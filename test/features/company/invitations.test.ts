@@ -238,6 +238,21 @@ describe('an invitation', () => {
     expect(mailbox.to(email)).toHaveLength(5);
   });
 
+  test('keeps the link of its last mail when it is made again, and not mailed', async () => {
+    const admin = await service.registerCompany();
+    const { email } = await service.registerCompany();
+    await service.signIn(email);
+    const { employeeId } = await invite(admin, email);
+    for (let again = 0; again < 4; again += 1) {
+      await admin.patch(`/api/employees/${employeeId}/`, { email });
+      await service.drain();
+    }
+    const token = await linkToken(email);
+    const login = await loginByPassword(email);
+    const [invitation] = await openTo(login);
+    expect((await accept(login, invitation._id, { token })).body.employee._id).toBe(employeeId);
+  });
+
   describe('of somebody who is inactive or deleted', () => {
     type Act = (admin: Actor, path: string) => Promise<Answer>;
     const ways: [string, { leave: Act; comeBack: Act }][] = [
