@@ -1,9 +1,11 @@
 import type { Database } from '../../db/open.ts';
 import { BadUsage, readRequest, shown, usage, type Request } from './support/jobs-request.ts';
 import {
+  discardJobs,
   findJobStatus,
   listJobs,
   requeueJobs,
+  type DeadLettered,
   type JobState,
   type ListedJob,
   type Selection,
@@ -13,15 +15,17 @@ import { readDatabaseTime } from '../platform/database-clock.ts';
 import { print, runOnDatabase } from './support/operator-command.ts';
 
 /*
- * For operators: lists and requeues pending and dead-lettered jobs. Exits with 0 on success, with 1 if a job does not
+ * For operators: lists, requeues and discards pending and dead-lettered jobs. Exits with 0 on success, with 1 if a job does not
  * exist or something failed, with 2 on bad usage.
  */
 
-/** The most requeued jobs that are named. */
+/** The most jobs that are named after an act. */
 const namedMax = 20;
 
 const moment = (at: Date): string => at.toISOString().replace(/\.\d+/, '');
 const counted = (count: number): string => (count === 1 ? '1 job' : `${count} jobs`);
+const named = (ids: readonly number[]): string =>
+  ids.slice(0, namedMax).join(', ') + (ids.length > namedMax ? ', …' : '');
 
 /** The identifiers and addresses in a payload. A payload holds no secret. */
 function subjectOf(payload: unknown): string {
@@ -51,7 +55,7 @@ async function list({ db }: Database, states: JobState[]): Promise<boolean> {
   const totals = { ...counts, pending: counts.pending + counts.running };
   print(`${states.map((state) => `${totals[state]} ${state}`).join(', ')}.`);
   if (counts['dead-lettered'] > 0)
-    print('Once the cause is repaired: npm run jobs -- requeue --all, or with their numbers.');
+    print('Once the cause is repaired: npm run jobs -- requeue --all, or with their numbers; discard deletes them.');
   return true;
 }
 
@@ -63,12 +67,20 @@ async function requeue({ db, kind }: Database, selection: Selection): Promise<bo
   const missing = typeof selection === 'object' ? selection.ids.filter((id) => !requeued.includes(id)) : [];
   for (const id of missing) print(`${id}: ${whyNotRequeued(await findJobStatus(db, id, now))}`);
   if (requeued.length > 0) {
-    const named = requeued.slice(0, namedMax).join(', ') + (requeued.length > namedMax ? ', …' : '');
-    print(`${counted(requeued.length)} requeued: ${named}.`);
+    print(`${counted(requeued.length)} requeued: ${named(requeued)}.`);
     const who =
       kind === 'embedded' ? 'The service runs them when it is started' : 'A running service runs them at once';
     print(`${who}, each with ${attemptsMax} attempts. Codes and links that have expired are dropped, not sent.`);
   }
+  return missing.length === 0;
+}
+
+async function discard({ db }: Database, selection: DeadLettered): Promise<boolean> {
+  const discarded = await discardJobs(db, selection);
+  if (selection === 'dead-lettered' && discarded.length === 0) print('No job is dead-lettered.');
+  const missing = selection === 'dead-lettered' ? [] : selection.ids.filter((id) => !discarded.includes(id));
+  for (const id of missing) print(`${id}: is not dead-lettered, so it was left alone.`);
+  if (discarded.length > 0) print(`${counted(discarded.length)} discarded: ${named(discarded)}.`);
   return missing.length === 0;
 }
 
@@ -91,8 +103,10 @@ function readArguments(): Request | undefined {
   return undefined;
 }
 
+function run(database: Database, request: Request): Promise<boolean> {
+  if (request.command === 'list') return list(database, request.states);
+  return request.command === 'requeue' ? requeue(database, request.selection) : discard(database, request.selection);
+}
+
 const request = readArguments();
-if (request)
-  await runOnDatabase(process.env, (database) =>
-    request.command === 'list' ? list(database, request.states) : requeue(database, request.selection),
-  );
+if (request) await runOnDatabase(process.env, (database) => run(database, request));

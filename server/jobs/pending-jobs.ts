@@ -37,8 +37,10 @@ export async function* listJobs(db: Db, states: JobState[], now: Date): AsyncGen
   }
 }
 
-/** All dead-lettered jobs, all jobs that wait for a retry, or the jobs with these identifiers. */
-export type Selection = JobState | { ids: number[] };
+/** All dead-lettered jobs, or those with these identifiers. */
+export type DeadLettered = 'dead-lettered' | { ids: number[] };
+/** The same, or all jobs that wait for a retry. */
+export type Selection = JobState | DeadLettered;
 
 /**
  * Makes jobs due now, with all attempts before them; returns their identifiers. Jobs that are running and jobs planned for
@@ -56,6 +58,15 @@ export async function requeueJobs(db: Db, selection: Selection, now: Date): Prom
   const { rows } = await sql<{ id: number }>`
     update jobs set dead_lettered_at = null, leased_until = null, attempts = 0, due_at = ${now}
     where ${condition} returning job_id as id`.execute(db);
+  return rows.map(({ id }) => id).toSorted((a, b) => a - b);
+}
+
+/** Deletes dead-lettered jobs; returns their identifiers. Others are left alone. */
+export async function discardJobs(db: Db, selection: DeadLettered): Promise<number[]> {
+  const ids = selection === 'dead-lettered' ? null : selection.ids;
+  const { rows } = await sql<{ id: number }>`
+    delete from jobs where dead_lettered_at is not null and (${ids}::bigint[] is null or job_id = any(${ids}::bigint[]))
+    returning job_id as id`.execute(db);
   return rows.map(({ id }) => id).toSorted((a, b) => a - b);
 }
 

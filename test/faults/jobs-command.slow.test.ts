@@ -205,3 +205,33 @@ test.runIf(!isEmbedded)(
   },
   timeoutMs,
 );
+
+test(
+  'discard deletes dead-lettered jobs and no others',
+  async () => {
+    const insert = (key: string, row: object) =>
+      onDatabase((db) =>
+        db
+          .insertInto('jobs')
+          .values({ ...code(`${key}@example.com`), dedupe_key: key, due_at: at(hourMs), created_at: at(0), ...row })
+          .returning('job_id')
+          .executeTakeFirstOrThrow(),
+      ).then((inserted) => inserted.job_id);
+    const left = () => onDatabase((db) => db.selectFrom('jobs').select('job_id').orderBy('job_id').execute());
+    const dead = await insert('bad', { dead_lettered_at: at(0) });
+    const other = await insert('worse', { dead_lettered_at: at(0) });
+    const waiting = await insert('waiting', { attempts: 3 });
+
+    expect(await run('discard')).toMatchObject({ code: 2, stdout: '' });
+    expect(await run('discard', '--pending')).toMatchObject({ code: 2, stdout: '' });
+    expect(await run('discard', String(dead), String(waiting))).toMatchObject({
+      code: 1,
+      stdout: `${waiting}: is not dead-lettered, so it was left alone.\n1 job discarded: ${dead}.\n`,
+    });
+    expect(await run('discard', '--all')).toMatchObject({ code: 0, stdout: `1 job discarded: ${other}.\n` });
+    expect(await run('discard', '--all')).toMatchObject({ code: 0, stdout: 'No job is dead-lettered.\n' });
+    const rows = await left();
+    expect(rows.map(({ job_id }) => job_id)).toEqual([ids.planned, waiting]);
+  },
+  timeoutMs,
+);
