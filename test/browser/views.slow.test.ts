@@ -256,6 +256,18 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     await page.getByRole('region', { name: 'Done' }).getByRole('link', { name: 'Cut the hedge' }).waitFor();
   });
 
+  test('an address of what cannot be there says so, and nothing is asked for', async () => {
+    const { page } = await stage.visit('amara');
+    for (const place of ['tasks/9999999999999999', 'people/9007199254740992', 'week/9999-12-31', 'week/0000-01-01']) {
+      await page.goto(`${stage.pageUrl}#/tasks`);
+      await page.getByRole('heading', { level: 1, name: /^Hello/ }).waitFor();
+      await page.goto(`${stage.pageUrl}#/${place}`);
+      await page.getByRole('heading', { level: 1, name: 'There is nothing here' }).waitFor();
+    }
+    await page.goto(`${stage.pageUrl}#/week/8999-12-31`);
+    await page.getByRole('heading', { level: 1, name: /^In \d+ weeks$/ }).waitFor();
+  });
+
   test('a message that the service should never have let through does nothing here', async () => {
     const founder = await service.registerCompany({ name: 'Open Door', firstName: 'Wanda' });
     const { taskId } = await startWork(founder);

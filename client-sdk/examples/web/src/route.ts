@@ -20,8 +20,7 @@ export type Route =
 function parse(hash: string): Route {
   const { pathname, searchParams } = new URL(hash.replace(/^#?\/?/, 'page:/'));
   const [section = '', id = ''] = pathname.split('/').filter((part) => part !== '');
-  const number = (text: string | null): number | null => (/^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : null);
-  const identifier = number(id);
+  const identifier = identifierIn(id);
   if (section === 'reset-password') return { view: 'reset', token: searchParams.get('token') ?? '' };
   if (section === 'forgotten-password') return { view: 'forgotten' };
   if (section === 'invitations' && identifier !== null)
@@ -38,15 +37,22 @@ function parse(hash: string): Route {
   if (section === 'company') return { view: 'company' };
   if (section === 'notification-preferences') return { view: 'preferences' };
   if (section === 'tasks' && identifier !== null)
-    return { view: 'task', taskId: identifier, commentId: number(searchParams.get('comment')) };
+    return { view: 'task', taskId: identifier, commentId: identifierIn(searchParams.get('comment')) };
   if (section === 'projects' && identifier !== null) return { view: 'board', projectId: identifier, mine: false };
   if (section === '' || (section === 'tasks' && id === ''))
-    return { view: 'board', projectId: number(searchParams.get('project')), mine: searchParams.has('mine') };
+    return { view: 'board', projectId: identifierIn(searchParams.get('project')), mine: searchParams.has('mine') };
   return { view: 'missing' };
 }
 
+/** A number that the service can have given to something. */
+function identifierIn(text: string | null): number | null {
+  const number = /^[1-9]\d*$/.test(text ?? '') ? Number(text) : null;
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/** A day whose weeks before and after have years of four digits too, as the service takes them. */
 function isDay(text: string): boolean {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(text) : null;
+  const at = /^[1-8]\d{3}-\d\d-\d\d$/.test(text) ? new Date(text) : null;
   return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
