@@ -74,6 +74,14 @@ describe.skipIf(!hasBrowser)(`two people on one task${unlessSkipped}`, () => {
     await field.waitFor({ state: 'detached' });
   });
 
+  test('a comment that is refused stays, with a sentence that names what is wrong', async () => {
+    amara.expectTrouble(/status of 400/);
+    const box = await amara.draft('long '.repeat(14_000));
+    await amara.button('Comment').click();
+    await amara.alert.getByText(/^The message must have/).waitFor();
+    expect(await box.inputValue()).toContain('long long');
+  });
+
   test('a comment whose answer gets lost is written once', async () => {
     let lost = 0;
     await priya.page.route(

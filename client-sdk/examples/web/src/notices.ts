@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { isApiError } from 'work-management-client';
+import { isApiError, type Issue } from 'work-management-client';
 
 /** A failure of something small, shown at the edge of the page until it is closed. */
 export const failure = signal<string | null>(null);
@@ -16,8 +16,16 @@ export function explain(error: unknown): string {
   if (isApiError(error, 'NETWORK_ERROR', 'TIMEOUT'))
     return 'The service did not answer, so this may not have been saved. Try again in a moment.';
   if (isApiError(error, 'RATE_LIMITED')) return 'That was a lot at once. Wait a minute and try again.';
-  if (isApiError(error) && error.issues.length > 0) return error.issues.map((issue) => issue.message).join(' ');
+  if (isApiError(error) && error.issues.length > 0) return error.issues.map(issueInWords).join(' ');
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
+}
+
+/** `The task id must be at most 9.`: an issue begins with what it is about, unless it says that itself. */
+function issueInWords({ path: [field], message }: Issue): string {
+  if (field === undefined) return `${message}.`;
+  return `The ${String(field)
+    .replaceAll(/_|(?=[A-Z])/g, ' ')
+    .toLowerCase()} ${message}.`;
 }
 
 /** Does something small; where it fails, says so at the edge of the page. Answers whether it was done. */
