@@ -189,8 +189,18 @@ describe.skipIf(!hasBrowser)(`a session${unlessSkipped}`, () => {
     await amara.button(/^Your account/).click();
     await amara.button('Sign out').click();
     await amara.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await other.getByText('You have signed out in another window.').waitFor();
+    await other.getByText('You are signed out in all windows of this browser.').waitFor();
     expect(await storedKeys(amara.page)).not.toContain('work-management-demo');
+  });
+
+  test('that begins in one tab begins in the other', async () => {
+    await service.signIn(emailOf.amara);
+    const amara = await stage.arrive();
+    const other = await amara.openTab();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await amara.signIn(emailOf.amara);
+    await other.getByRole('heading', { name: 'Hello, Amara' }).waitFor();
+    await other.getByRole('link', { name: task, exact: true }).waitFor();
   });
 
   test('that the service ends leads back to the sign-in, with a sentence', async () => {

@@ -24,12 +24,13 @@ export const client = createClient({
 });
 session.value = client.session;
 
-/** A sign-out in one tab signs out all of them. */
-addEventListener('storage', ({ key, newValue }) => {
-  if (key !== storageKey || newValue !== null || session.value === null) return;
-  farewell.value = 'You have signed out in another window.';
-  session.value = null;
-  void client.setSession(null);
+/** All tabs have one session: they are signed out together, and signed in. */
+addEventListener('storage', ({ key }) => {
+  if (key !== storageKey) return;
+  const theirs = kept.loadSession();
+  if (theirs?.id === session.value?.id) return;
+  if (theirs === null) farewell.value = 'You are signed out in all windows of this browser.';
+  void client.setSession(theirs);
 });
 
 export const me = computed(() => session.value?.employee ?? null);
