@@ -135,6 +135,33 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     await button('Start timer').waitFor();
   });
 
+  test('a timer starts once, however often and fast its button is clicked', async () => {
+    const { page, openTask, button, alert } = await stage.visit('jonas');
+    const running = page.getByRole('region', { name: 'Running timer' });
+    await openTask('Switch languages without losing the page');
+    let starts = 0;
+    let answer: () => void = () => {};
+    await page.route('**/trpc/timers.start*', async (route) => {
+      starts += 1;
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    await button('Start timer').dblclick();
+    await button('Start timer').click();
+    await expect.poll(() => starts).toBe(1);
+    answer();
+    await running.waitFor();
+    await page.unroute('**/trpc/timers.start*');
+    await page.getByRole('button', { name: /^Stop timer/ }).click();
+    await running.waitFor({ state: 'detached' });
+    await button('Start timer').dblclick({ delay: 100 });
+    await running.waitFor();
+    expect(await alert.allInnerTexts()).toEqual(['']);
+    await running.getByRole('button', { name: 'Stop the timer' }).click();
+    await running.waitFor({ state: 'detached' });
+    expect(starts).toBe(1);
+  });
+
   test('the hours of the week stand in a chart and in a table, as the service counts them', async () => {
     const { page, button } = await stage.visit('mateo');
     const mateo = await service.signIn(emailOf.mateo);

@@ -36,7 +36,9 @@ export function TimerButton({
   small?: boolean;
 }): JSX.Element {
   const runsHere = timer.value?.taskId === task._id;
-  const run = (): void => void attempt(async () => (runsHere ? stopTimer() : startTimer(task)));
+  // The second click of a double click would stop what the first has started.
+  const run = ({ detail }: MouseEvent): void =>
+    void (detail < 2 && attempt(async () => (runsHere ? stopTimer() : startTimer(task))));
   const words = runsHere ? 'Stop timer' : 'Start timer';
   const icon = <Icon name={runsHere ? 'stop' : 'play'} filled />;
   return small ? (

@@ -66,7 +66,25 @@ async function take(running: Timer): Promise<void> {
 
 const isShown = ({ startTime }: Timer): boolean => timer.value?.startTime === startTime;
 
-export async function startTimer(task: { _id: number; title: string }): Promise<void> {
+let isPending = false;
+
+/** Whoever clicks again before the answer is there means the same. */
+async function once(run: () => Promise<void>): Promise<void> {
+  if (isPending) return;
+  isPending = true;
+  try {
+    await run();
+  } finally {
+    isPending = false;
+  }
+}
+
+export const startTimer = async (task: TimedTask): Promise<void> => once(async () => start(task));
+export const stopTimer = async (): Promise<void> => once(stop);
+
+type TimedTask = { _id: number; title: string };
+
+async function start(task: TimedTask): Promise<void> {
   try {
     const started = await write(() => client.timers.start({ taskId: task._id }));
     timedTitle.value = task.title;
@@ -79,7 +97,7 @@ export async function startTimer(task: { _id: number; title: string }): Promise<
   }
 }
 
-export async function stopTimer(): Promise<void> {
+async function stop(): Promise<void> {
   try {
     const log = await write(() => client.timers.stop());
     announce(`The timer stopped after ${duration(log.durationSeconds)}.`);
