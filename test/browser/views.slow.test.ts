@@ -162,6 +162,30 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     expect(starts).toBe(1);
   });
 
+  test('a timer can be stopped in windows of every width, and covers nothing of the header', async () => {
+    const founder = await service.registerCompany({ name: `The Honourable Society of the ${'Harbour'.repeat(9)}` });
+    const { taskId } = await startWork(founder);
+    await founder.post('/api/tasklogs/timer/start/', { taskId });
+    await service.signIn(founder.email);
+    const { page, signIn, button, bell } = await stage.arrive();
+    await signIn(founder.email);
+    await button('Stop the timer').waitFor();
+    const parts = [
+      button('Stop the timer'),
+      button(/^Colours/),
+      bell,
+      button(/^Your account/),
+      page.getByRole('link', { name: 'Board', exact: true }),
+      page.getByRole('link', { name: 'People', exact: true }),
+      page.getByRole('combobox', { name: 'Search' }),
+    ];
+    for (const width of [1440, 1280, 1220, 1210, 1100, 1000, 980, 800, 740, 730, 400]) {
+      await page.setViewportSize({ width, height: 700 });
+      // Each can be clicked in its middle: nothing lies over it.
+      for (const part of parts) await part.click({ trial: true, timeout: 5000 });
+    }
+  });
+
   test('the hours of the week stand in a chart and in a table, as the service counts them', async () => {
     const { page, button } = await stage.visit('mateo');
     const mateo = await service.signIn(emailOf.mateo);
