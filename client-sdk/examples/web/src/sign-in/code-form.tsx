@@ -53,12 +53,15 @@ function CodeStep({
           inputMode="numeric"
           autocomplete="one-time-code"
           pattern="[0-9]{6}"
-          maxLength={6}
           title="Six digits"
           required
           aria-describedby="code-hint"
           value={otp}
-          onInput={(event) => setOtp(event.currentTarget.value.trim())}
+          onInput={({ currentTarget }) => {
+            // Mails and people put spaces in it. The field shows what is sent, also where that stays the same.
+            currentTarget.value = currentTarget.value.replaceAll(/\D/g, '').slice(0, 6);
+            setOtp(currentTarget.value);
+          }}
         />
       </Field>
       <Problem text={problem} />
