@@ -135,6 +135,30 @@ describe.skipIf(!hasBrowser)(`two people on one task${unlessSkipped}`, () => {
     expect(service.mailbox.to(emailOf.amara).at(-1)?.text).toContain('Have a look');
   });
 
+  test('a comment is kept by Escape, and deleted once by two clicks', async () => {
+    const { page, alert, comment, say } = amara;
+    await say('Here for a moment');
+    const question = page.getByRole('group', { name: 'Delete this comment?' });
+    const ask = async () => comment('Here for a moment').getByRole('button', { name: 'Delete' }).click();
+    await ask();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    expect(await focusedText(page)).toContain('Here for a moment');
+    await ask();
+    amara.expectTrouble(/status of 404/);
+    let requests = 0;
+    await page.route('**/trpc/comments.delete*', async (route) => {
+      // Both are sent before the first is answered.
+      requests += 1;
+      await expect.poll(() => requests).toBe(2);
+      await route.continue();
+    });
+    await question.getByRole('button', { name: 'Delete' }).dblclick();
+    await comment('Here for a moment').waitFor({ state: 'detached' });
+    await page.unroute('**/trpc/comments.delete*');
+    expect(await alert.allInnerTexts()).toEqual(['']);
+  });
+
   test('who was offline misses nothing and doubles nothing', async () => {
     amara.expectTrouble(cutOff);
     const context = amara.page.context();

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CommentNow, Task } from 'work-management-client';
+import { isApiError, type CommentNow, type Task } from 'work-management-client';
 import { client, getMe } from '../client.ts';
 import { Contained } from '../contained.tsx';
 import { Icon } from '../icon.tsx';
@@ -140,13 +140,20 @@ function DeleteQuestion({ thread, live, close }: { thread: Thread; live: LiveCom
   useEffect(() => yes.current?.focus(), []);
 
   async function remove(): Promise<void> {
-    await write(() => client.comments.delete({ comment_id: comment._id }));
+    await write(() => deleteOnce(comment._id));
     if (replies.length > 0) live.change(comment._id, { isDeleted: true, message: null });
     else live.remove(comment._id);
   }
 
   return (
-    <div class="question" role="group" aria-label="Delete this comment?">
+    <div
+      class="question"
+      role="group"
+      aria-label="Delete this comment?"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close();
+      }}
+    >
       <p>Delete this comment?{replies.length > 0 && ' The replies to it stay.'}</p>
       <button type="button" class="button danger small" ref={yes} onClick={() => void attempt(remove)}>
         Delete
@@ -156,4 +163,11 @@ function DeleteQuestion({ thread, live, close }: { thread: Thread; live: LiveCom
       </button>
     </div>
   );
+}
+
+/** One that is gone already, by a second click or by somebody else, is as good as deleted. */
+async function deleteOnce(comment_id: number): Promise<void> {
+  await client.comments.delete({ comment_id }).catch((error: unknown) => {
+    if (!isApiError(error, 'NOT_FOUND')) throw error;
+  });
 }
