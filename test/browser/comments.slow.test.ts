@@ -135,6 +135,18 @@ describe.skipIf(!hasBrowser)(`two people on one task${unlessSkipped}`, () => {
     expect(service.mailbox.to(emailOf.amara).at(-1)?.text).toContain('Have a look');
   });
 
+  test('a notification that is marked as read keeps the focus where it is', async () => {
+    await priya.say('For the bell, @Amara Okafor');
+    await service.drain();
+    await amara.bell.click();
+    const row = amara.page.getByRole('listitem').filter({ hasText: 'For the bell' });
+    await row.getByRole('button', { name: /^Mark as read/ }).click();
+    await row.getByRole('button', { name: /^Mark as read/ }).waitFor({ state: 'detached' });
+    expect(await amara.page.evaluate('document.activeElement.localName')).toBe('a');
+    expect(await focusedText(amara.page)).toContain('For the bell');
+    await amara.page.keyboard.press('Escape');
+  });
+
   test('a comment is kept by Escape, and deleted once by two clicks', async () => {
     const { page, alert, comment, say } = amara;
     await say('Here for a moment');

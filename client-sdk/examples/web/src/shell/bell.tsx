@@ -93,12 +93,14 @@ function hrefOf({ taskId, commentId, projectId, link }: Notification): string {
 
 function Row({ notification, close }: { notification: Notification; close(): void }): JSX.Element {
   const { read, title, message, createdAt } = notification;
+  const link = useRef<HTMLAnchorElement>(null);
   return (
     <li class={read ? 'notification' : 'notification unread'}>
       <span class="notification-sign" aria-hidden="true">
         <Icon name={iconOf(notification)} />
       </span>
       <a
+        ref={link}
         href={hrefOf(notification)}
         onClick={() => {
           void attempt(async () => markRead(notification));
@@ -115,7 +117,11 @@ function Row({ notification, close }: { notification: Notification; close(): voi
           type="button"
           class="icon-button small"
           aria-label={`Mark as read: ${title}`}
-          onClick={() => void attempt(async () => markRead(notification))}
+          onClick={() => {
+            // The button is about to go, and the focus with it.
+            link.current?.focus();
+            void attempt(async () => markRead(notification));
+          }}
         >
           <Icon name="done" />
         </button>
