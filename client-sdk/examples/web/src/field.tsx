@@ -56,6 +56,9 @@ type TextFieldProps = About & {
   autocomplete?: string;
 };
 
+/** The days that can be typed: a year of two digits is a mistake, and browsers take it for one of antiquity. */
+export const typedYears = { min: '2000-01-01', max: '9999-12-31' };
+
 /** A line to fill in. */
 export function TextField(props: TextFieldProps): JSX.Element {
   const { label, name, hint, problem, onValue, ...input } = props;

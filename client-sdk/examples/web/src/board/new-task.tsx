@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { client, getMe } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
-import { described, Field, TextField } from '../field.tsx';
+import { described, Field, TextField, typedYears } from '../field.tsx';
 import type { Keys } from '../keys.ts';
 import { issuesOf } from '../use-form.ts';
 import { activeEmployees, projects, putProject } from '../workspace.ts';
@@ -111,6 +111,7 @@ export function NewTask({ projectId, onClose }: NewTaskProps): JSX.Element {
               name="task-due"
               problem={problems['task-due']}
               type="date"
+              {...typedYears}
               value={dueDate}
               onValue={setDueDate}
             />

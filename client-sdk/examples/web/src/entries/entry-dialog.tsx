@@ -4,7 +4,7 @@ import type { TaskLog, TaskLogsUpdateInput } from 'work-management-client';
 import { client, getMe } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
 import { useDraft } from '../draft.tsx';
-import { described, Field, TextField } from '../field.tsx';
+import { described, Field, TextField, typedYears } from '../field.tsx';
 import type { Keys } from '../keys.ts';
 import { announce } from '../notices.ts';
 import { logged } from '../shell/timer.ts';
@@ -99,6 +99,7 @@ function EntryForm({ log, task: preset, day, zone, onClose }: EntryDialogProps &
               problem={problems[names.day]}
               type="date"
               required
+              {...typedYears}
               max={addDays(dayIn(zone), 1)}
               value={draft.day}
               onValue={(value) => edit({ day: value })}

@@ -3,7 +3,7 @@ import type { Task, TasksUpdateInput } from 'work-management-client';
 import { client } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
 import { theirsOf, useDraft } from '../draft.tsx';
-import { described, Field, TextField } from '../field.tsx';
+import { described, Field, TextField, typedYears } from '../field.tsx';
 import { announce } from '../notices.ts';
 import { dayInWords } from '../time.ts';
 import { issuesOf } from '../use-form.ts';
@@ -115,6 +115,7 @@ export function EditTask({ task, mayHandOver, onSaved, onClose }: EditTaskProps)
                 name={names.dueDate}
                 problem={problems[names.dueDate]}
                 type="date"
+                {...typedYears}
                 value={draft.dueDate}
                 onValue={(dueDate) => edit({ dueDate })}
               />
