@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { TaskLog } from 'work-management-client';
+import { isApiError, type TaskLog } from 'work-management-client';
 import { client } from '../client.ts';
 import { Confirm } from '../confirm.tsx';
 import { Icon } from '../icon.tsx';
@@ -72,6 +72,8 @@ async function deleteEntry({ log: { _id: pk } }: Entry): Promise<void> {
   try {
     await client.taskLogs.delete({ pk });
   } catch (error) {
+    // Deleted in another window: it goes here too.
+    if (isApiError(error, 'NOT_FOUND')) return void (logged.value += 1);
     const locked = lockedDays(error);
     if (locked === null) throw error;
     throw new Error(`${locked} is locked: the time was handed in, or is too old. Withdraw it, or ask an admin.`, {
