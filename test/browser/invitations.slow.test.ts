@@ -44,6 +44,23 @@ describe.skipIf(!hasBrowser)(`an invitation${unlessSkipped}`, () => {
     await page.getByRole('link', { name: 'South Pier' }).waitFor();
   });
 
+  test('whose link is followed by a new person is accepted by their sign-in, and says so', async () => {
+    const email = 'first.day@example.com';
+    await invite(await service.registerCompany({ name: 'East Pier' }), email);
+    const [, place] = /(\/invitations\/\d+\?token=[\w-]+)/.exec(service.mailbox.to(email).at(-1)!.text)!;
+    const { page, button } = await stage.arrive({ url: `${stage.pageUrl}#${place}` });
+    await button('Mailed code').click();
+    await page.getByLabel('E-mail address').fill(email);
+    await button('Send me a code').click();
+    await page.getByLabel('Code', { exact: true }).waitFor();
+    await service.drain();
+    await page.getByLabel('Code', { exact: true }).fill(service.mailbox.lastCode(email));
+    await page.keyboard.press('Enter');
+    await page.getByText('You are in East Pier.').waitFor();
+    await page.getByRole('link', { name: 'Go to the board' }).click();
+    await page.getByRole('heading', { level: 1, name: /^Welcome/ }).waitFor();
+  });
+
   test('is accepted by its link, also by an employee of another company who signs in with a password', async () => {
     const west = await service.registerCompany({ name: 'West Pier' });
     await service.signIn(emailOf.fatima);

@@ -7,6 +7,7 @@ import { explain } from '../notices.ts';
 import { Loading, Problem } from '../parts.tsx';
 import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
+import { companyName } from '../workspace.ts';
 import { Frame } from './frame.tsx';
 
 type Link = { invitationId: number; token: string };
@@ -16,7 +17,10 @@ export function InvitationPage(link: Link): JSX.Element {
   useTitle('Invitation');
   return (
     <Frame heading="Your invitations">
-      <Invitations link={link} none="No invitation is open: it was accepted by signing in, declined, or withdrawn." />
+      <Invitations
+        link={link}
+        none={`${companyName.value === '' ? '' : `You are in ${companyName.value}. `}No invitation is open: it was accepted by signing in, declined, or withdrawn.`}
+      />
       <a class="button ghost wide" href="#/tasks">
         Go to the board
       </a>
