@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     await page.getByRole('link', { name: 'Hours', exact: true }).click();
     const chart = page.getByRole('img', { name: /^Hours by day/ });
     await chart.waitFor();
-    visitor.expectTrouble(/status of 418/);
+    visitor.expectTrouble(/status of 418|ERR_FAILED/);
     await page.route('**/trpc/timesheets.get*', async (route) => route.fulfill({ status: 418, body: 'tea' }));
     await button('The week before').click();
     await button('Try again').waitFor();
@@ -235,6 +235,11 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     await page.unroute('**/trpc/timesheets.get*');
     await button('Try again').click();
     await chart.waitFor();
+    await page.route('**/trpc/timesheets.get*', async (route) => route.abort());
+    await button('The week before').click();
+    // Nothing was to be saved.
+    await page.getByText('The service did not answer. Try again in a moment.').waitFor();
+    await page.unroute('**/trpc/timesheets.get*');
   });
 
   test('projects that could not be read are read again, without anybody asking', async () => {

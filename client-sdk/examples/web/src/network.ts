@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { StreamStatus } from 'work-management-client';
+import { isApiError, type StreamStatus } from 'work-management-client';
 
 /** What the browser says of the network. */
 const isOnline = signal(navigator.onLine);
@@ -34,8 +34,19 @@ class Offline extends Error {
   override name = 'Offline';
 }
 
+/** A write of which nobody knows whether it was made. */
+class Unanswered extends Error {
+  override name = 'Unanswered';
+}
+
 /** Makes a write, or refuses at once while the browser is offline, so that nobody waits for what cannot happen. */
 export async function write<Answer>(make: () => Promise<Answer>): Promise<Answer> {
   if (!isOnline.value) throw new Offline('You are offline, so nothing was sent. Try again when you are back.');
-  return make();
+  try {
+    return await make();
+  } catch (cause) {
+    if (!isApiError(cause, 'NETWORK_ERROR', 'TIMEOUT')) throw cause;
+    const words = 'The service did not answer, so this may not have been saved. Try again in a moment.';
+    throw new Unanswered(words, { cause });
+  }
 }

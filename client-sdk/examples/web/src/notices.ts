@@ -13,8 +13,7 @@ export function announce(text: string): void {
 
 /** A failure in a sentence for the person who caused it. */
 export function explain(error: unknown): string {
-  if (isApiError(error, 'NETWORK_ERROR', 'TIMEOUT'))
-    return 'The service did not answer, so this may not have been saved. Try again in a moment.';
+  if (isApiError(error, 'NETWORK_ERROR', 'TIMEOUT')) return 'The service did not answer. Try again in a moment.';
   if (isApiError(error, 'RATE_LIMITED')) return 'That was a lot at once. Wait a minute and try again.';
   if (isApiError(error) && error.issues.length > 0) return error.issues.map(issueInWords).join(' ');
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
