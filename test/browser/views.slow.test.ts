@@ -280,6 +280,26 @@ describe.skipIf(!hasBrowser)(`the views${unlessSkipped}`, () => {
     expect(body.total).toBe(1);
   });
 
+  test('what fails after its dialog was closed is told all the same', async () => {
+    const visitor = await stage.visit('mateo');
+    const { page, button, alert } = visitor;
+    visitor.expectTrouble(/ERR_FAILED/);
+    const { promise: isClosed, resolve: lose } = Promise.withResolvers<void>();
+    await page.route('**/trpc/tasks.create*', async (route) => {
+      await isClosed;
+      await route.abort();
+    });
+    await button('New task').click();
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await dialog.getByLabel('Title').fill('Sweep the stairs');
+    await dialog.getByRole('button', { name: 'Add the task' }).click();
+    await dialog.getByRole('button', { name: 'Adding…' }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    lose();
+    await alert.getByText('may not have been saved').waitFor();
+  });
+
   test('a company without tasks begins with its first ones', async () => {
     const founder = await service.registerCompany({ name: 'Blank Page', firstName: 'Wanda' });
     await service.signIn(founder.email);

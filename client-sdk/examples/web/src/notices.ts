@@ -34,8 +34,12 @@ export async function attempt(run: () => Promise<unknown>): Promise<boolean> {
     failure.value = null;
     return true;
   } catch (error) {
-    // A session that has ended shows the sign-in form, which says it.
-    if (!isApiError(error, 'SESSION_ENDED')) failure.value = explain(error);
+    fail(error);
     return false;
   }
+}
+
+/** Says at the edge of the page why something failed. A session that has ended shows the sign-in form, which says it. */
+export function fail(error: unknown): void {
+  if (!isApiError(error, 'SESSION_ENDED')) failure.value = explain(error);
 }

@@ -3,7 +3,8 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { isApiError } from 'work-management-client';
 import { createKeys, type Keys } from './keys.ts';
 import { write } from './network.ts';
-import { explain } from './notices.ts';
+import { explain, fail } from './notices.ts';
+import { useIsGone } from './use-is-gone.ts';
 
 /** What stands beside the fields that it is about, by the `name` of the field. */
 export type Problems = Readonly<Record<string, ComponentChildren>>;
@@ -25,6 +26,7 @@ export function useForm(
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [problems, setProblems] = useState<Problems>({});
+  const isGone = useIsGone();
   useLayoutEffect(() => {
     const [first] = Object.keys(problems);
     if (first !== undefined) document.getElementById(first)?.focus();
@@ -38,6 +40,7 @@ export function useForm(
       await write(async () => send(keys));
       keys.clear();
     } catch (error) {
+      if (isGone()) return fail(error);
       const found = blame(error);
       if (Object.keys(found).length > 0) setProblems(found);
       else setProblem(explain(error));

@@ -2,8 +2,9 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
 import { createKeys } from '../keys.ts';
-import { explain } from '../notices.ts';
+import { explain, fail } from '../notices.ts';
 import { Avatar } from '../parts.tsx';
+import { useIsGone } from '../use-is-gone.ts';
 import { activeEmployees, roleOf } from '../workspace.ts';
 import { mentionedIn } from './mentions.ts';
 import { useMentions } from './use-mentions.ts';
@@ -105,6 +106,7 @@ function useSending(onSend: (written: Written) => Promise<void>, onSent: () => v
   const [keys] = useState(createKeys);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const isGone = useIsGone();
 
   async function send(text: string): Promise<void> {
     if (text.trim() === '' || isSending) return;
@@ -117,7 +119,8 @@ function useSending(onSend: (written: Written) => Promise<void>, onSent: () => v
       keys.clear();
       onSent();
     } catch (error) {
-      setProblem(explain(error));
+      if (isGone()) fail(error);
+      else setProblem(explain(error));
     } finally {
       setSending(false);
     }
