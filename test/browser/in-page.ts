@@ -67,6 +67,19 @@ export const stickingOut = (page: Page): Promise<string[]> =>
       .map((element) => element.localName + '.' + element.className);
   })()`);
 
+/** Where the first and the last letter of a line begin, from the left; of the last element that a selector finds. */
+export const endsOf = (page: Page, selector: string): Promise<{ first: number; last: number }> =>
+  page.evaluate(`(() => {
+    const { firstChild } = [...document.querySelectorAll('${selector}')].at(-1);
+    const leftOf = (at) => {
+      const range = document.createRange();
+      range.setStart(firstChild, at);
+      range.setEnd(firstChild, at + 1);
+      return range.getBoundingClientRect().left;
+    };
+    return { first: leftOf(0), last: leftOf(firstChild.data.length - 1) };
+  })()`);
+
 /** Error codes that go on in another line in the middle of a word: anywhere but behind an underscore. */
 export const brokenCodes = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {

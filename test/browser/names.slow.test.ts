@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../support/actor.ts';
 import { startWork } from '../support/work.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
+import { endsOf } from './in-page.ts';
 import { setStage } from './stage.ts';
 import { strangeNames } from './strange-names.ts';
 import { waitForCount, type Visitor } from './visitor.ts';
@@ -66,6 +67,19 @@ describe.skipIf(!hasBrowser)(`comments by people with all kinds of names${unless
       'Anne-Marie Dupont',
       'Ann Leeds',
     ]);
+  });
+
+  test('ends at the left where it is written from the right, as do titles and comments', async () => {
+    const words = 'تصميم الصفحة!';
+    await wanda.patch(`/api/tasks/${taskId}/`, { title: words });
+    await wanda.patch(`/api/employees/${wanda.employeeId}/`, { name: words });
+    await say(`<p>${words}</p>`);
+    const { page, comment } = await enter();
+    await comment(words).waitFor();
+    for (const selector of ['h1', '.rich-text p', '.comment-author']) {
+      const { first, last } = await endsOf(page, selector);
+      expect(last).toBeLessThan(first);
+    }
   });
 
   test('shows a line in the place of a comment that cannot be shown; the others and the replies to it stay', async () => {
