@@ -18,6 +18,17 @@ export function focusedLabel(page: Page): Promise<{ label: string; outline: stri
   })()`);
 }
 
+/** Whether what has the focus lies under the header or the running timer, which stay where they are. */
+export const isFocusCovered = (page: Page): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const focused = document.activeElement;
+    const { left, right, top, bottom } = focused.getBoundingClientRect();
+    return [...document.querySelectorAll('.top, .timer-pill')].some((cover) => {
+      const over = cover.getBoundingClientRect();
+      return !cover.contains(focused) && top < over.bottom && bottom > over.top && left < over.right && right > over.left;
+    });
+  })()`);
+
 /** Waits until an admin sees all of a person: their figures, and where they are signed in. */
 export async function untilPersonIsRead(page: Page): Promise<void> {
   await page.getByText('Last active').waitFor();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, unlessSkipped } from './browser.ts';
-import { findBarriers, isDark, overflow, untilPersonIsRead } from './in-page.ts';
+import { findBarriers, focusedLabel, isDark, isFocusCovered, overflow, untilPersonIsRead } from './in-page.ts';
 import { artifact, emailOf, setStage } from './stage.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -176,6 +176,32 @@ describe.skipIf(!hasBrowser)(`every view${unlessSkipped}`, () => {
       await picture(visitor.page, `phone ${view}`);
     });
     expect(wide).toEqual({});
+  });
+
+  test.each([
+    { width: 1280, height: 600 },
+    { width: 800, height: 600 },
+    { width: 320, height: 640 },
+    { width: 320, height: 256 },
+  ])('shows what the keyboard goes back to, in $width by $height pixels', async (viewport) => {
+    const { page, button } = await stage.visit('priya', { viewport });
+    await button(/^Start timer on/)
+      .first()
+      .click();
+    await button('Stop the timer').waitFor();
+    await button(/^Start timer on/)
+      .last()
+      .focus();
+    const covered: string[] = [];
+    let label = '';
+    for (let presses = 0; presses < 80 && label !== 'Project'; presses += 1) {
+      await page.keyboard.press('Shift+Tab');
+      ({ label } = await focusedLabel(page));
+      if (await isFocusCovered(page)) covered.push(label);
+    }
+    expect({ label, covered }).toEqual({ label: 'Project', covered: [] });
+    await button('Stop the timer').click();
+    await button('Stop the timer').waitFor({ state: 'detached' });
   });
 
   test('is dark where the system is, and as the user chooses', async () => {
