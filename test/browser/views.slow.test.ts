@@ -27,6 +27,18 @@ describe.skipIf(!hasBrowser)(`signing in${unlessSkipped}`, () => {
     await visitor.page.getByRole('heading', { name: 'Hello, Amara' }).waitFor();
   });
 
+  test('too often with a wrong password says how long to wait', async () => {
+    const body = JSON.stringify({ email: emailOf.mei, password: 'not this one' });
+    const headers = { 'Content-Type': 'application/json' };
+    for (let tries = 0; tries < 10; tries += 1) await fetch(`${service.url}/login/`, { method: 'POST', headers, body });
+    const { page, alert, expectTrouble } = await stage.arrive();
+    expectTrouble(/status of 429/);
+    await page.getByLabel('E-mail address').fill(emailOf.mei);
+    await page.getByLabel('Password').fill('not this one');
+    await page.keyboard.press('Enter');
+    await alert.getByText(/^That was a lot at once. Try again in 1[45] minutes/).waitFor();
+  });
+
   test('by a code from a mail, in two steps; a wrong one is told', async () => {
     const { page, button, alert, expectTrouble } = await stage.arrive();
     expectTrouble(/status of 401/);

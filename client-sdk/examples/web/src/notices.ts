@@ -14,7 +14,10 @@ export function announce(text: string): void {
 /** A failure in a sentence for the person who caused it. */
 export function explain(error: unknown): string {
   if (isApiError(error, 'NETWORK_ERROR', 'TIMEOUT')) return 'The service did not answer. Try again in a moment.';
-  if (isApiError(error, 'RATE_LIMITED')) return 'That was a lot at once. Wait a minute and try again.';
+  if (isApiError(error, 'RATE_LIMITED')) {
+    const minutes = Math.ceil((error.retryAfterMs ?? 0) / 60_000);
+    return `That was a lot at once. Try again in ${minutes > 1 ? `${minutes} minutes` : 'a minute'}.`;
+  }
   if (isApiError(error) && error.issues.length > 0) return error.issues.map(issueInWords).join(' ');
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
 }
