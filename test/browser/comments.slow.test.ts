@@ -249,4 +249,17 @@ describe.skipIf(!hasBrowser)(`a session${unlessSkipped}`, () => {
     await jonas.page.getByLabel('Password').waitFor();
     await admin.patch(`/api/employees/${body.employees[0]._id}/`, { is_active: true });
   });
+
+  test('that has expired says so once', async () => {
+    const { page, alert, expectTrouble } = await stage.visit('jonas');
+    await page.evaluate(`(() => {
+      const kept = JSON.parse(localStorage['work-management-demo']);
+      localStorage['work-management-demo'] = JSON.stringify({ ...kept, accessToken: 'old', refreshToken: 'old' });
+    })()`);
+    expectTrouble(/status of 401|WebSocket/);
+    await page.reload();
+    await page.getByText('Your session has ended.').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await alert.allInnerTexts()).toEqual(['']);
+  });
 });

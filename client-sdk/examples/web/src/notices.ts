@@ -44,5 +44,5 @@ export async function attempt(run: () => Promise<unknown>): Promise<boolean> {
 
 /** Says at the edge of the page why something failed. A session that has ended shows the sign-in form, which says it. */
 export function fail(error: unknown): void {
-  if (!isApiError(error, 'SESSION_ENDED')) failure.value = explain(error);
+  if (!isApiError(error, 'SESSION_ENDED', 'INVALID_TOKEN')) failure.value = explain(error);
 }
