@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../support/actor.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
-import { findBarriers, focusedText, overflow } from './in-page.ts';
+import { findBarriers, focusedLabel, focusedText, overflow } from './in-page.ts';
 import { emailOf, setStage } from './stage.ts';
 import { strangeNames } from './strange-names.ts';
 import { tabTo, waitForCount, type Visitor } from './visitor.ts';
@@ -157,6 +157,12 @@ describe.skipIf(!hasBrowser)(`people${unlessSkipped}`, () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await person(admin, meiId)).toMatchObject({ designation: 'Architect', phone: '+351 1' });
     await page.getByText('+351 1').waitFor();
+    await button('Edit').click();
+    await dialog.getByLabel('E-mail address').fill(emailOf.jonas);
+    amara.expectTrouble(/status of 409/);
+    await button('Save').click();
+    await dialog.getByText('Somebody of the company has it already.').waitFor();
+    expect((await focusedLabel(page)).label).toBe('E-mail address');
   });
 
   describe('with all kinds of names', () => {

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import type { Employee } from 'work-management-client';
+import { isApiError, type Employee } from 'work-management-client';
 import { client } from '../client.ts';
 import { FormDialog } from '../dialog.tsx';
 import { theirsOf, useDraft } from '../draft.tsx';
 import { TextField } from '../field.tsx';
 import { announce } from '../notices.ts';
-import { issuesOf } from '../use-form.ts';
+import { issuesOf, type Problems } from '../use-form.ts';
 import { getMyself, putEmployee } from '../workspace.ts';
 
 const profile = (person: Employee) => ({
@@ -31,6 +31,11 @@ const fields = Object.keys(labels) as (keyof typeof labels)[];
 const names = Object.fromEntries(fields.map((field) => [field, nameOf(field)]));
 const blamed = Object.fromEntries(fields.map((field) => [field, [nameOf(field), labels[field]] as const]));
 
+function blame(error: unknown): Problems {
+  if (isApiError(error, 'EMPLOYEE_EXISTS')) return { [nameOf('email')]: 'Somebody of the company has it already.' };
+  return { ...theirsOf(error, names), ...issuesOf(error, blamed) };
+}
+
 /** Changes what is known of somebody; their job title and address are for admins. */
 export function EditPerson({ person, onClose }: { person: Employee; onClose(): void }): JSX.Element {
   const { draft, edit, changes } = useDraft(profile(person));
@@ -43,14 +48,7 @@ export function EditPerson({ person, onClose }: { person: Employee; onClose(): v
   }
 
   return (
-    <FormDialog
-      heading="Edit"
-      action="Save"
-      sending="Saving…"
-      send={save}
-      blame={(error) => ({ ...theirsOf(error, names), ...issuesOf(error, blamed) })}
-      onClose={onClose}
-    >
+    <FormDialog heading="Edit" action="Save" sending="Saving…" send={save} blame={blame} onClose={onClose}>
       {(problems) => {
         const props = (field: keyof typeof labels) => ({
           label: labels[field],
