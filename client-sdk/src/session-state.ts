@@ -60,7 +60,8 @@ export function createSessionState({ session, loadSession, onSession }: SessionO
     },
     async takeNewer({ id, rotation }) {
       const kept = await loadSession?.();
-      if (kept?.id !== id || kept.rotation <= rotation || current?.id !== id) return false;
+      // A stored copy without a rotation is not newer, or it would be taken again after each refusal.
+      if (kept?.id !== id || !(kept.rotation > rotation) || current?.id !== id) return false;
       current = kept;
       return true;
     },

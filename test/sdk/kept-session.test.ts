@@ -42,6 +42,13 @@ describe('a kept session', () => {
     expect((await client.sessions.list()).sessions).not.toEqual([]);
   });
 
+  test('that lacks its rotation ends where its tokens are refused', async () => {
+    const kept = { id: 'a session', accessToken: 'no token', refreshToken: 'no token' } as ClientSession;
+    const client = connect(url, { loadSession: () => kept });
+    expect(await codeOf(client.sessions.list())).toBe('INVALID_TOKEN');
+    expect(client.session).toBeNull();
+  });
+
   test('that another tab has renewed is taken over, and not renewed again', async () => {
     const storage = memoryStorage();
     const first = connect(url, keepSessionIn(storage));
