@@ -208,6 +208,9 @@ describe('a refresh token', () => {
     const [old, fresh] = [await keys, await generateKeys()].map((set) => JSON.parse(set).keys[0]);
     const first = await grantTo(service, employee);
     const { body: second } = await refresh(service, first);
+    // One that does not know the old key at all can only refuse, and ends nothing.
+    Object.assign(services, { tokens: await createTokens(JSON.stringify({ keys: [fresh] })) });
+    expect(errorIn(await refresh(service, first))).toEqual(refused('invalid_grant'));
     Object.assign(services, { tokens: await createTokens(JSON.stringify({ keys: [fresh, old] })) });
     const { body: again } = await refresh(service, first);
     expect(again).toEqual({ ...second, expires_in: expect.any(Number) });
