@@ -82,6 +82,24 @@ describe.skipIf(!hasBrowser)(`two people on one task${unlessSkipped}`, () => {
     expect(await box.inputValue()).toContain('long long');
   });
 
+  test('a comment that fails when its task was left is told all the same', async () => {
+    const { page, button, alert, goHome } = amara;
+    amara.expectTrouble(/ERR_FAILED/);
+    const { promise: isLeft, resolve: lose } = Promise.withResolvers<void>();
+    await page.route('**/trpc/comments.create*', async (route) => {
+      await isLeft;
+      await route.abort();
+    });
+    await amara.draft('Said on the way out');
+    await button('Comment').click();
+    await button('Sending…').waitFor();
+    await goHome();
+    lose();
+    await alert.getByText('may not have been saved').waitFor();
+    await page.unroute('**/trpc/comments.create*');
+    await button('Close').click();
+  });
+
   test('a comment whose answer gets lost is written once', async () => {
     let lost = 0;
     await priya.page.route(

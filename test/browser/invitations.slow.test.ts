@@ -3,6 +3,7 @@ import type { Actor } from '../support/actor.ts';
 import { hasBrowser, unlessSkipped } from './browser.ts';
 import { overflow } from './in-page.ts';
 import { artifact, emailOf, setStage } from './stage.ts';
+import type { Visitor } from './visitor.ts';
 
 const stage = await setStage();
 const { service } = stage;
@@ -12,6 +13,16 @@ async function invite(admin: Actor, email: string): Promise<void> {
   const { status, body } = await admin.post('/employee/add/', person);
   if (status !== 200) throw new Error(JSON.stringify(body));
   await service.drain();
+}
+
+async function signInByCode({ page, button }: Visitor, email: string): Promise<void> {
+  await button('Mailed code').click();
+  await page.getByLabel('E-mail address').fill(email);
+  await button('Send me a code').click();
+  await page.getByLabel('Code', { exact: true }).waitFor();
+  await service.drain();
+  await page.getByLabel('Code', { exact: true }).fill(service.mailbox.lastCode(email));
+  await page.keyboard.press('Enter');
 }
 
 describe.skipIf(!hasBrowser)(`an invitation${unlessSkipped}`, () => {
@@ -24,14 +35,9 @@ describe.skipIf(!hasBrowser)(`an invitation${unlessSkipped}`, () => {
     await invite(north, email);
     await invite(south, email);
     // On a phone, where most mails are opened.
-    const { page, button } = await stage.arrive({ viewport: { width: 320, height: 640 } });
-    await button('Mailed code').click();
-    await page.getByLabel('E-mail address').fill(email);
-    await button('Send me a code').click();
-    await page.getByLabel('Code', { exact: true }).waitFor();
-    await service.drain();
-    await page.getByLabel('Code', { exact: true }).fill(service.mailbox.lastCode(email));
-    await page.keyboard.press('Enter');
+    const visitor = await stage.arrive({ viewport: { width: 320, height: 640 } });
+    const { page } = visitor;
+    await signInByCode(visitor, email);
     await page.getByRole('heading', { name: 'Your invitations' }).waitFor();
     await page.getByText('Invited by Sam Lovelace').waitFor();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -48,14 +54,9 @@ describe.skipIf(!hasBrowser)(`an invitation${unlessSkipped}`, () => {
     const email = 'first.day@example.com';
     await invite(await service.registerCompany({ name: 'East Pier' }), email);
     const [, place] = /(\/invitations\/\d+\?token=[\w-]+)/.exec(service.mailbox.to(email).at(-1)!.text)!;
-    const { page, button } = await stage.arrive({ url: `${stage.pageUrl}#${place}` });
-    await button('Mailed code').click();
-    await page.getByLabel('E-mail address').fill(email);
-    await button('Send me a code').click();
-    await page.getByLabel('Code', { exact: true }).waitFor();
-    await service.drain();
-    await page.getByLabel('Code', { exact: true }).fill(service.mailbox.lastCode(email));
-    await page.keyboard.press('Enter');
+    const visitor = await stage.arrive({ url: `${stage.pageUrl}#${place}` });
+    const { page } = visitor;
+    await signInByCode(visitor, email);
     await page.getByText('You are in East Pier.').waitFor();
     await page.getByRole('link', { name: 'Go to the board' }).click();
     await page.getByRole('heading', { level: 1, name: /^Welcome/ }).waitFor();
