@@ -231,7 +231,7 @@ const entries: Record<string, Entry> = {
   later: { description: 'Whether the reader put it off', example: false },
   isArchive: { description: 'Whether the reader archived it', example: false },
   inApp: { example: true },
-  ended: { description: 'How many were live', example: 2 },
+  ended: { description: 'How many were ended', example: 2 },
   unread: { description: 'How many are unread', example: 4 },
   unreadCount: { example: 4 },
   updated: { description: 'How many were changed', example: 3 },

@@ -68,7 +68,7 @@ const isShown = ({ startTime }: Timer): boolean => timer.value?.startTime === st
 
 let isPending = false;
 
-/** Whoever clicks again before the answer is there means the same. */
+/** Ignores further clicks until the first is answered. */
 async function once(run: () => Promise<void>): Promise<void> {
   if (isPending) return;
   isPending = true;
